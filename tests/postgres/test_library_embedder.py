@@ -111,7 +111,7 @@ async def test_a_library_is_searched_by_its_own_vectors_until_the_new_ones_are_t
         assert (library.embedder.dimension, before.degraded, len(before.hits)) == (256, None, 1)
         await library.ingestor.ingest(ME, NewDocument(text="A ferry leaves at noon."))
         assert (await reindex(database, embedder)).segments == 2
-        while library.embedder.dimension != WIDTH:
+        while library.embedder.dimension != WIDTH:  # noqa: ASYNC110
             await asyncio.sleep(0.01)
         after = await library.searcher.search(SearchQuery("When does the ferry leave?", ME))
         assert after.degraded is None

@@ -286,10 +286,12 @@ known_{leg} AS MATERIALIZED (
 _NAMED_PARTS = ("known_lexical", "known_dense", "named_lexical", "named_dense")
 _NAMED_COUNTS = ", ".join(["", *(f"(SELECT count(*)::integer FROM {name})" for name in _NAMED_PARTS)])
 
+# A segment has no distance of terms where the library has none of the question's, as of one in another language.
 _RANKED = (
     """,
-pool AS MATERIALIZED ( -- own is 0 where the library has no term of the question, as one in another language
-    SELECT s.document_id, s.segment_index, coalesce(-({lexical_distance}), 0) AS own, {similarity} AS similarity, q.attainable, (
+pool AS MATERIALIZED (
+    SELECT s.document_id, s.segment_index, coalesce(-({lexical_distance}), 0) AS own,
+        {similarity} AS similarity, q.attainable, (
         SELECT max(-({distance_beside})) FROM {partition} AS x WHERE x.workspace = {workspace}
         AND x.document_id = s.document_id AND x.segment_index IN (s.segment_index - 1, s.segment_index + 1)
     ) AS beside
