@@ -29,7 +29,7 @@ from graph.evidence import (
     Segment,
     Verdict,
 )
-from graph.rows import Turn
+from graph.rows import Places, Turn
 from graph.usage import Meter
 
 
@@ -173,6 +173,18 @@ class PassageFinder(Protocol):
         The passage is looked up in the given documents, or where none is given in the library, ignoring white space and
         the notation of Markdown; if none contains it, it is stored as a separate document of that user, with a time
         limit.
+        """
+        ...
+
+
+class PlaceFinder(Protocol):
+    async def find(
+        self, question: str, identity: Identity, *, spaces: Sequence[str] = (), document_ids: Sequence[str] = ()
+    ) -> Places | None:
+        """Return the places and documents that a question names, among those its identity may read; None for none.
+
+        Those are pages by number, what begins as the question says ("clause 14", "Điều 5"), sheets by name, and
+        documents by the name of their file or by their date. Empty ``document_ids`` and ``spaces`` mean everywhere.
         """
         ...
 
@@ -637,5 +649,6 @@ class Resources:
     passages: PassageFinder | None = None
     web: WebSearcher | None = None
     mcp: McpSearcher | None = None
+    places: PlaceFinder | None = None
     catalogue: Catalogue | None = None
     languages: LibraryLanguages | None = None

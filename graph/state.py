@@ -24,7 +24,7 @@ from graph.evidence import (
     StopReason,
     add_use,
 )
-from graph.rows import ClaimRow, DisputeRow, Found, Gathering, Outside, RevisionRow, SourceRow, Turn
+from graph.rows import ClaimRow, DisputeRow, Found, Gathering, Outside, Places, RevisionRow, SourceRow, Turn
 
 SCHEMA_VERSION = 1
 
@@ -93,6 +93,7 @@ class State(InputState):
     needs_retrieval: bool = True
     intent: Intent = "content_query"
     about_library: LibraryQuestion | None = None  # what a question about the library itself asks
+    places: Places | None = None  # what the question names of the library
     language: str = "en"
     sub_questions: list[str] = field(default_factory=list)  # of a question that joins several; also in ``beside``
     answer_from: AnswerFrom = "library"  # as requested, where the family has knowledge of its own
