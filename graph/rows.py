@@ -49,8 +49,8 @@ class SourceRow(TypedDict):
     score: float
     beside: NotRequired[str]
     copies: NotRequired[list[str]]
-    turn: NotRequired[int]
     within: NotRequired[list[int]]
+    turn: NotRequired[int]
 
 
 class PlaceSpan(TypedDict):
