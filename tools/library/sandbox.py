@@ -19,6 +19,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from graph.errors import DocumentTooExpensive, UnreadableDocument, restored_error
+from text.near_words import is_listed
 from tools.concurrency.tasks import cancel_and_wait
 from tools.confinement.environment import plain_environment
 from tools.confinement.kernel import hide_memory
@@ -304,7 +305,6 @@ def _read_file(document: WiredDocument, how: Reading, reply: dict[str, Any], blo
     if not blobs:
         return ReadFile(ready, None)
     rows, terms, vectors = blobs
-    packed = PackedDocument(
-        document.document_id, reply["segments"], rows, TermCounts.unpacked(terms), vectors, reply["words"]
-    )
+    words = set(filter(is_listed, map(str, reply["words"])))
+    packed = PackedDocument(document.document_id, reply["segments"], rows, TermCounts.unpacked(terms), vectors, words)
     return ReadFile(ready, packed, reply["texts"])
