@@ -153,7 +153,7 @@ async def decide_retrieval(
     named = None
     if needs_retrieval and places is not None:
         named = await _places(question, state, runtime.context, places)
-        if named and "missing" in named:
+        if named and named["missing"]:
             planned, answer_from = [["search_segments"]], "library"  # nothing else knows of that page
     reason = decision_reason(preparation, planned, answer_from)
     beyond_quotes = preparation.beyond_quotes if family == "extractive" else None
@@ -182,7 +182,7 @@ async def decide_retrieval(
         "language": preparation.language,
         "answer_from": answer_from,
         "plan": planned,
-        "rewrites_allowed": 0 if named and "missing" in named else runtime.context.max_rewrites,
+        "rewrites_allowed": 0 if named and named["missing"] else runtime.context.max_rewrites,
         "query": question,
         "beside": beside,
         "tried": [question, *beside],
