@@ -91,6 +91,10 @@ class _Asked:
         shared = {each: len(words & _plain_words(name)) for each, name in names.items()}
         return {each: name for each, name in names.items() if shared[each] == max(shared.values())}
 
+    def says_little_beside(self, said: str) -> bool:
+        """Whether a question may ask for a place, which has the pattern ``said``, and for little else."""
+        return len(without_framing(re.sub(said, " ", self.rest, flags=re.IGNORECASE)).split()) <= FEW
+
     def asks_for_all(self, said: str, names: str) -> bool:
         """Whether nothing else is asked beside a place, which has the pattern ``said``, in documents with these names.
 
@@ -189,20 +193,20 @@ class _Search:
         """Return the spans of what begins as the question says; that of a number alone only where nothing else does."""
         asked = self.asked
         patterns = [own for each in asked.references for own, _ in each.beginnings]
-        texts = [*(text for each in asked.references for text in each.spellings), *asked.sheets]
-        documents = await self._around(named, texts, begin="|".join(patterns), sheets=asked.sheets)
+        sheets = [each for each in asked.sheets if asked.says_little_beside(rf"\w+\W+{each}")]
+        texts = [*(text for each in asked.references for text in each.spellings), *sheets]
+        documents = await self._around(named, texts, begin="|".join(patterns), sheets=sheets) if texts else []
         for reference in asked.references if documents else ():
             for own, series in reference.beginnings:
                 if found := [each for one in documents for each in _begun(one, own, series)]:
                     is_one = all(each.is_one_of_several for each in found)
                     return self._chosen(found, documents, own, is_sure=is_one)
-        for name in map(re.escape, asked.sheets if documents else ()):
-            sheets = [one for one in documents if any("!" in block.anchor for each in one for block in each.blocks)]
-            if found := [each for one in sheets for each in _begun(one, f"{name}$", ".*")]:
+        for name in map(re.escape, sheets if documents else ()):
+            books = [one for one in documents if any("!" in block.anchor for each in one for block in each.blocks)]
+            if found := [each for one in books for each in _begun(one, f"{name}$", ".*")]:
                 return self._chosen(found, documents, rf"\w+\W+{name}", is_sure=True)
         for reference in asked.references:
-            rest = re.sub(reference.shortest, " ", asked.rest, flags=re.IGNORECASE)
-            if len(without_framing(rest).split()) <= FEW:  # else more is asked than for the place
+            if asked.says_little_beside(reference.shortest):
                 numbers = [each for each in reference.numbers if each[0].isdecimal()]
                 documents = await self._around(named, numbers, numbers=numbers)
                 if found := [each for one in documents for each in _begun(one, reference.numbered, ANY_NUMBER)]:
