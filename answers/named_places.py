@@ -37,6 +37,7 @@ def hit_of(row: SourceRow, segment: Segment, places: Places | None, around: Segm
         around=None if around is None else within(around, bounds),
         copies=tuple(row.get("copies", ())),
         whole=bounds is not None and places is not None and places["whole"],
+        turn=row.get("turn", 0),
     )
 
 

@@ -212,7 +212,8 @@ class Hit:
 
     ``own_score`` is the score that it was found with, 0 for a neighbour added to another hit. ``around`` is the segment
     joined with its neighbours, where they were read too. ``copies`` are the ids of segments of older documents with the
-    same text, the newest first. ``whole``: the question asks for all that it says.
+    same text, the newest first. ``whole``: the question asks for all that it says. ``turn`` is its place among what its
+    wording found, from 0, where there were several.
     """
 
     segment: Segment
@@ -222,6 +223,7 @@ class Hit:
     around: Segment | None = None
     copies: tuple[str, ...] = ()
     whole: bool = False
+    turn: int = 0
 
     @property
     def segment_id(self) -> str:

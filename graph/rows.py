@@ -39,7 +39,8 @@ class SourceRow(TypedDict):
     Segments of a selected page are one source, and so are a hit and its neighbours. ``beside`` is the hit that a
     neighbour was gathered with. ``copies`` are the ids of segments of
     older documents with the same text, which are no sources. ``within`` are the offsets of the place that the question
-    names, of which the segment is a part; no other part of it is read.
+    names, of which the segment is a part; no other part of it is read. ``turn`` is its place among what its wording
+    found, where the library was searched in several.
     """
 
     index: int
@@ -49,6 +50,7 @@ class SourceRow(TypedDict):
     beside: NotRequired[str]
     copies: NotRequired[list[str]]
     within: NotRequired[list[int]]
+    turn: NotRequired[int]
 
 
 class PlaceSpan(TypedDict):

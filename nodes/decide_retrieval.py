@@ -71,6 +71,7 @@ class DecideRetrievalUpdate(TypedDict):
     answer_from: AnswerFrom
     plan: list[list[Gathering]]
     rewrites_allowed: int
+    sub_questions: list[str]
     query: str
     beside: list[str]
     tried: list[str]
@@ -83,6 +84,7 @@ class DecideRetrievalUpdate(TypedDict):
     graded: list[str]
     repeated: list[str]
     sources: list[SourceRow]
+    read: int
     sections: list[Section]
     claims: list[ClaimRow]
     checked: list[str]
@@ -147,8 +149,9 @@ async def decide_retrieval(
         )
     asked = (state.question, *(turn["question"] for turn in turns), *(turn["answer"] for turn in turns))
     question = without_links(preparation.standalone_question, asked)
-    worded = without_links(preparation.search_query, asked)
-    beside = [worded] if worded and worded != question else []
+    sub_questions = [part for each in preparation.sub_questions if (part := without_links(each, asked))]
+    worded = (without_links(each, asked) for queries in preparation.search_queries.values() for each in queries)
+    beside = [each for each in dict.fromkeys([*sub_questions, *worded]) if each and each != question]
     needs_retrieval = preparation.needs_retrieval and bool(planned)
     named = None
     if needs_retrieval and places is not None:
@@ -165,6 +168,7 @@ async def decide_retrieval(
             standalone_question=without_marks(question),
             intent=preparation.intent,
             fallback=preparation.fallback or (NO_KNOWLEDGE if answer_from != requested else beyond_quotes),
+            sub_questions=[without_marks(each) for each in sub_questions],
         )
     )
     return {
@@ -183,6 +187,7 @@ async def decide_retrieval(
         "answer_from": answer_from,
         "plan": planned,
         "rewrites_allowed": 0 if named and named["missing"] else runtime.context.max_rewrites,
+        "sub_questions": sub_questions,
         "query": question,
         "beside": beside,
         "tried": [question, *beside],
@@ -195,6 +200,7 @@ async def decide_retrieval(
         "graded": [],
         "repeated": [],
         "sources": [],
+        "read": 0,
         "sections": [],
         "claims": [],
         "checked": [],

@@ -33,6 +33,7 @@ class GenerateAnswerUpdate(TypedDict, total=False):
     checked: list[str]
     disputes: list[DisputeRow]
     revisions: list[RevisionRow]
+    read: int
     fallback: Failure | None
 
 
@@ -79,6 +80,7 @@ async def generate_answer(
         "claims": answer.claims,
         "checked": answer.checked,
         "disputes": answer.disputes,
+        "read": state.read if answer.sections else len(state.sources),
         "fallback": answer.failure or state.fallback,
     }
 

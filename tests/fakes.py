@@ -296,7 +296,7 @@ class ScriptedRewriter:
     asked: int = 0
 
     async def rewrite(
-        self, question: str, tried: Sequence[str], *, language: str, own_language: str = "", meter: Meter
+        self, question: str, tried: Sequence[str], *, languages: Sequence[str], meter: Meter
     ) -> Rewriting:
         """Give the next query."""
         meter.call()

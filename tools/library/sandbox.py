@@ -8,8 +8,10 @@ import asyncio
 import json
 import logging
 import os
+import shutil
 import signal
 import sys
+import tempfile
 from asyncio.subprocess import PIPE, Process
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
@@ -18,6 +20,8 @@ from typing import Any
 
 from graph.errors import DocumentTooExpensive, restored_error
 from tools.concurrency.tasks import cancel_and_wait
+from tools.confinement.environment import plain_environment
+from tools.confinement.kernel import hide_memory
 from tools.library.new_documents import DocumentFields, ReadyDocument
 from tools.library.reading import Progress, ReadFile, Reading, WiredDocument, silent
 from tools.library.sandbox_process import LENGTH, Frame, Task, write_frame
@@ -32,12 +36,11 @@ ONE_THREAD = dict.fromkeys(
 ) | {"TOKENIZERS_PARALLELISM": "false"}
 REST_SECONDS = 60.0  # without a file, before a process ends: starting one takes half a second, keeping it 60 MB or more
 FILE_MEGABYTES = 1024  # of memory, that reading a file may take: what takes more is a bomb, or made to be split
-SECRETS = ("CITEWELL_", "OPENAI_", "SERPER_", "PG")  # beginnings of the names that the process does not get
 _PROGRAM = """
 import json, sys
 sys.path[:] = json.loads(sys.argv[2])
 from tools.library.sandbox_process import main
-main(int(sys.argv[1]))
+main(int(sys.argv[1]), sys.argv[3])
 """
 
 
@@ -46,6 +49,7 @@ class _Reader:
     """A process that reads files, and whether it may read another one."""
 
     process: Process
+    scratch: str
     usable: bool = True
 
     async def send(self, header: dict[str, Any], data: bytes) -> bool:
@@ -83,6 +87,12 @@ class _Reader:
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(self.process.pid, signal.SIGKILL)
         await self.process.wait()
+        await asyncio.to_thread(_remove, self.scratch)
+
+
+def _remove(folder: str) -> None:
+    with suppress(RecursionError):  # a parser has made folders in folders
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 async def _read_frame(outbox: asyncio.StreamReader) -> Frame:
@@ -172,14 +182,15 @@ class Sandbox:
         await self.rest()
 
     async def _start(self) -> _Reader:
-        environment = {name: value for name, value in os.environ.items() if not name.startswith(SECRETS)}
+        hide_memory()
         paths = json.dumps([path for path in sys.path if path])
+        scratch = tempfile.mkdtemp(prefix="citewell-")
         process = await asyncio.create_subprocess_exec(
-            sys.executable, "-P", "-c", _PROGRAM, str(self.megabytes), paths,
-            stdin=PIPE, stdout=PIPE, env=environment | ONE_THREAD,
+            sys.executable, "-P", "-c", _PROGRAM, str(self.megabytes), paths, scratch,
+            stdin=PIPE, stdout=PIPE, env=plain_environment() | ONE_THREAD,
             start_new_session=True,  # Ctrl-C is for the parent, and one signal ends what a parser starts
         )  # fmt: skip
-        reader = _Reader(process)
+        reader = _Reader(process, scratch)
         self._all.add(reader)
         return reader
 
@@ -222,5 +233,7 @@ def _read_file(document: WiredDocument, how: Reading, reply: dict[str, Any], blo
     if not blobs:
         return ReadFile(ready, None)
     rows, terms, vectors = blobs
-    packed = PackedDocument(document.document_id, reply["segments"], rows, TermCounts.unpacked(terms), vectors)
+    packed = PackedDocument(
+        document.document_id, reply["segments"], rows, TermCounts.unpacked(terms), vectors, reply["words"]
+    )
     return ReadFile(ready, packed, reply["texts"])
