@@ -23,7 +23,7 @@ _UNSPACED = re.compile(
     rf"第\s?(?P<number>{HAN_NUMBER})\s?(?P<unit>[{HAN}])|(?P<words>[{HAN}]{{2}})(?P<last>{HAN_NUMBER})"
 )
 _NAMED = re.compile(rf"(?<!\w)(?P<word>{_WORD})\s[\"“«„']?(?P<name>(?![a-zà-ÿ])[^\W\d_{CJK}]\w*)")
-_FILE = re.compile(r"[^\s\"“”«»「」《》?？,，]+\.[A-Za-z][A-Za-z0-9]{0,4}(?!\w)|\w+(?:[-_]\w+)+")
+_FILE = re.compile(r"[^\s\"“”«»「」《》?？,，]+\.[A-Za-z][A-Za-z0-9]{0,4}(?!\w)|(?=\S*(?:\d|_|-\w+-))\w+(?:[-_]\w+)+")
 _AFTER = r"(?!\w|\.\d)"
 ANY_NUMBER = rf"\d+(?:\.\d+)*{_AFTER}"
 # Behind the number of a paragraph, which prose that only begins with a number does not have.
@@ -120,7 +120,7 @@ def sheet_names(question: str) -> list[str]:
 
 
 def file_names(question: str) -> list[str]:
-    """Return what may be the name of a file or a slug, case-folded: it has a suffix, or words joined by signs."""
+    """Return what may be the name of a file or a slug, case-folded: it has a suffix, or joins words or a number."""
     return [found[0].casefold() for found in _FILE.finditer(compose(question))]
 
 
