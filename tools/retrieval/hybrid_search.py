@@ -31,6 +31,7 @@ from tools.retrieval.search_sql import (
     vector_as_text,
 )
 from tools.retrieval.title_hop import follow_titles
+from tools.retrieval.vocabulary import Vocabulary
 from tools.storage.database import Connection, Database
 from tools.storage.partitions import Place, has_gone
 from tools.storage.tenants import Workspaces
@@ -87,6 +88,7 @@ class HybridSearcher:
         self._candidates = candidates
         self._shares = ReadableShares()
         self._common_terms = CommonTerms()
+        self._vocabulary = Vocabulary()
 
     async def search(self, query: SearchQuery) -> SearchResult:
         """Find the segments that bear on a query; see ``graph.ports.SegmentSearcher``.
@@ -112,8 +114,10 @@ class HybridSearcher:
 
         async def search_on(conn: Connection) -> SearchResult:
             async def search_in(place: Place) -> SearchResult:
-                asked = BoundQuery(place, query, weigh_question(query.text), coverage=coverage, embedding=embedding)
-                return await self._answer_in(conn, asked, degraded)
+                respelled = await self._vocabulary.respell(conn, place, query.text, query.identity)
+                terms = weigh_question(query.text, respelled.respelling)
+                asked = BoundQuery(place, query, terms, coverage=coverage, embedding=embedding)
+                return replace(await self._answer_in(conn, asked, degraded), also_searched=respelled.also)
 
             return await self._workspaces.read(conn, query.identity.workspace, search_in)
 
