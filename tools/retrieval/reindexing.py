@@ -25,7 +25,7 @@ from tools.storage.index_changes import begin_again, queue_all
 from tools.storage.partitions import Place, ensure_view, find_place, lock_library
 
 LOCK = 0x7265696E  # "rein", the advisory lock that allows one reindexing process at a time
-PAGE = 512
+PAGE = 128  # segments, which a slow encoder takes half a minute for: what is cut short loses no more
 FIRST = ("00000000-0000-0000-0000-000000000000", -1)
 
 Progress = Callable[[int, int], None]
@@ -89,6 +89,31 @@ async def reindex(
         for workspace in workspaces:
             await maintain(connection, workspace)
     return Reindexed(embedder.model, embedder.dimension, segments)
+
+
+@dataclass(frozen=True, slots=True)
+class Gathered:
+    """How far a reindex is: how many of all segments have their new vector, and whether a process is at work."""
+
+    segments: int
+    total: int
+    is_running: bool
+
+    def __str__(self) -> str:
+        state = "a reindex is running" if self.is_running else "a reindex was interrupted"
+        return f"{state}: {self.segments} of {self.total} segments are embedded"
+
+    @property
+    def advice(self) -> str:
+        """What to do."""
+        return "Wait for it to end." if self.is_running else "Run `citewell reindex` again: it goes on where it ended."
+
+
+async def gathered(connection: Connection, embedder: Embedder) -> Gathered | None:
+    """Read how far a reindex to an embedder is; None where none has begun."""
+    found = await connection.execute(_GATHERED, {"model": name_of(embedder), "lock": LOCK})
+    row = await found.fetchone()
+    return Gathered(*row) if row is not None and (row[0] or row[2]) else None
 
 
 def name_of(embedder: Embedder) -> str:
@@ -214,6 +239,14 @@ SELECT p.document_id, p.segment_index, p.body_hash,
 FROM page AS p LEFT JOIN reindexed_segments AS r
     ON r.workspace = %(workspace)s AND r.document_id = p.document_id AND r.segment_index = p.segment_index
 ORDER BY p.document_id, p.segment_index
+"""
+_GATHERED = """
+SELECT (SELECT count(*) FROM reindexed_segments WHERE model = %(model)s)::integer,
+    (SELECT coalesce(sum(segments), 0) FROM library_statistics)::integer,
+    EXISTS (
+        SELECT FROM pg_locks WHERE locktype = 'advisory' AND classid = 0 AND objid = %(lock)s AND objsubid = 1
+            AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+    )
 """
 _EVERY_PAGE = """
 SELECT document_id, segment_index FROM (
