@@ -18,11 +18,11 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from graph.errors import DocumentTooExpensive, restored_error
+from graph.errors import DocumentTooExpensive, UnreadableDocument, restored_error
 from tools.concurrency.tasks import cancel_and_wait
 from tools.confinement.environment import plain_environment
 from tools.confinement.kernel import hide_memory
-from tools.library.new_documents import DocumentFields, ReadyDocument
+from tools.library.new_documents import DocumentFields, ReadyDocument, fields_of_request
 from tools.library.reading import Progress, ReadFile, Reading, WiredDocument, silent
 from tools.library.sandbox_process import LENGTH, Frame, Task, write_frame
 from tools.retrieval.segment_rows import PackedDocument, TermCounts
@@ -124,7 +124,12 @@ class Sandbox:
         header = {name: getattr(document, name) for name in ("fields", "is_text", "document_id", "name")}
         header["how"] = asdict(how)
         reply, blobs = await self.run("document", header, document.data, on_progress=on_progress)
-        return _read_file(document, how, reply, blobs)
+        with suppress(KeyError, TypeError, ValueError):  # a file may have taken over the process
+            file = _read_file(document, how, reply, blobs)
+            if file.packed is None or await asyncio.to_thread(file.packed.is_of, how.workspace):
+                return file
+        await self.rest()
+        raise UnreadableDocument("The process that read it replied with what is not this document.")
 
     async def run(self, task: Task, header: dict[str, Any], data: bytes, *, on_progress: Progress = silent) -> Frame:
         """Have a process do a task on the bytes of a file. A caller that is cancelled ends the process.
@@ -227,8 +232,8 @@ async def opened_sandbox(settings: JobSettings, size: int) -> AsyncIterator[Sand
 
 
 def _read_file(document: WiredDocument, how: Reading, reply: dict[str, Any], blobs: list[bytes]) -> ReadFile:
-    values = {**reply["fields"], "expires_at": document.expires_at}
-    fields, warnings = DocumentFields(**values), tuple(reply["warnings"])
+    fields = DocumentFields(**{**reply["fields"], **fields_of_request(document.document())})
+    warnings = tuple(reply["warnings"])
     ready = ReadyDocument(document.document_id, document.name, fields, reply["content_hash"], warnings=warnings)
     if not blobs:
         return ReadFile(ready, None)
