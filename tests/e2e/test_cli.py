@@ -335,6 +335,17 @@ def test_a_database_that_cannot_be_reached_is_told(home: Home) -> None:
     assert "hush" not in looked.out + done.out
 
 
+def test_doctor_tells_no_credentials_of_an_address(home: Home) -> None:
+    address = "http://ann:hush@127.0.0.1:1/v1?key=hush2&region=eu"
+    models = [{"name": "gone", "base_url": address, "model": "any"}]
+    named = {"CITEWELL_MODELS": json.dumps(models), "CITEWELL_EMBEDDING__BASE_URL": address}
+    for arguments in (("doctor", "--json"), ("doctor",), ("ask", "Anything?", "-m", "gone")):
+        done = home.citewell(*arguments, **named)
+        assert "hush" not in done.out + done.err, arguments
+    assert "127.0.0.1:1" in home.citewell("doctor", "--json", **named).out
+    assert "region=eu" in home.citewell("doctor", "--json", **named).out
+
+
 def test_doctor_reaches_everything_and_says_who_answers(home: Home, scripted_openai: ScriptedOpenAI) -> None:
     done = home.citewell("doctor", "--json")
     assert done.code == Exit.OK
