@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from fastapi import FastAPI
 
 from api.auditing import AuditMiddleware, serve_audit
+from api.body_limits import BodyLimitMiddleware
 from api.browsers import PublicAddress
 from api.dependencies import RouteTable
 from api.dialects.registry import DIALECTS, NATIVE, mount_plugins, require_dialects
@@ -17,7 +18,6 @@ from api.login_streams import CHECK_SECONDS
 from api.mcp.endpoint import mount_mcp, serve_mcp
 from api.metrics_server import router as metrics_router_
 from api.middleware import (
-    BodyLimitMiddleware,
     IdentityMiddleware,
     LoopbackMiddleware,
     allow_origins,

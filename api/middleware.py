@@ -1,4 +1,4 @@
-"""ASGI middleware: authentication, allowed origins and hosts, and the largest body.
+"""ASGI middleware: authentication, and allowed origins and hosts.
 
 A request is identified by its credentials alone, before its body is read: none if only this machine can reach the
 service, an API key, a token of a trusted issuer, the cookie of a person who logged in, or a trusted proxy's headers.
@@ -17,11 +17,10 @@ from urllib.parse import unquote, urlencode, urlsplit
 
 from fastapi import FastAPI
 from starlette.datastructures import Headers
-from starlette.exceptions import HTTPException
 from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import HTTPConnection
 from starlette.responses import RedirectResponse, Response
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from answers.citations import excerpt
 from api.auditing import Audited
@@ -35,7 +34,7 @@ from api.browsers import (
 )
 from api.dependencies import RouteTable, default_action
 from api.login_streams import LoginStream
-from api.problems import RequestTooLarge, in_dialect_shape, problem, problem_of
+from api.problems import in_dialect_shape, problem, problem_of
 from api.stream import keep_layers
 from graph.entrypoint import Citewell
 from graph.errors import (
@@ -319,54 +318,6 @@ def _single(credentials: set[str]) -> str:
 def _challenge(headers: Headers) -> str:
     sent = _bearers(headers) or KEY_HEADER in headers
     return f'{CHALLENGE}, error="invalid_token"' if sent else CHALLENGE
-
-
-BODY_BYTES = 1_000_000
-DOCUMENTS_PATH = "/api/documents"
-JOBS_PATH = "/api/jobs"
-DOCUMENTS_OF_JOB = 10  # that the bytes of one upload of several files may add up to
-FORM_BYTES = 1_000_000  # that a form or JSON may add to the document's own bytes
-
-
-class BodyLimitMiddleware:
-    """Middleware that answers 413 to a body larger than its route accepts, with or without a declared length."""
-
-    def __init__(self, app: ASGIApp, *, document_bytes: int) -> None:
-        self._app = app
-        self._document_bytes = document_bytes + FORM_BYTES
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request on, and count the bytes of its body as they arrive."""
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
-        limit = self._limit(scope["path"])
-        declared = Headers(scope=scope).get("content-length", "0")
-        if declared.isdigit() and int(declared) > limit:
-            response = problem_of(_too_large(limit))
-            await in_dialect_shape(scope["path"], response)(scope, receive, send)
-            return
-        arrived = 0
-
-        async def counted() -> Message:
-            nonlocal arrived
-            message = await receive()
-            arrived += len(message.get("body", b""))
-            if arrived > limit:
-                # While FastAPI reads a body, it lets only this kind of exception through.
-                raise HTTPException(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, _too_large(limit).message)
-            return message
-
-        await self._app(scope, counted, send)
-
-    def _limit(self, path: str) -> int:
-        if path == JOBS_PATH:
-            return DOCUMENTS_OF_JOB * self._document_bytes
-        return self._document_bytes if path.startswith(DOCUMENTS_PATH) else BODY_BYTES
-
-
-def _too_large(limit: int) -> RequestTooLarge:
-    return RequestTooLarge(f"The request is larger than {limit} bytes.")
 
 
 class LoopbackMiddleware:

@@ -118,7 +118,7 @@ _MEANINGS: Mapping[int, Mapping[type[CitewellError], str]] = {  # by status
         errors.ModelRefused: "The model's endpoint refused the key, the model or the request.",
         errors.ModelUnavailable: "The model's endpoint can't be reached, is overloaded, or took too long.",
         NotReady: "`GET /readyz`: questions can't be answered; names each reason.",
-        errors.Overloaded: "The process has as many active and waiting runs as it accepts.",
+        errors.Overloaded: "The process has as many active and waiting runs, or files to look into, as it accepts.",
         errors.RerankerRefused: "The reranker endpoint refused the key, the address or the request.",
         errors.RerankerUnavailable: "The reranker endpoint did not answer, or its reply can't be read.",
         errors.ServerStopping: "The process is stopping and accepts nothing new.",

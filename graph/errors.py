@@ -111,7 +111,7 @@ class RateLimited(CitewellError):
 
 
 class Overloaded(CitewellError):
-    """As many active and queued runs as this process accepts."""
+    """As many active and queued runs, or files to look into, as this process accepts."""
 
     code = "overloaded"
     retryable = True

@@ -5,6 +5,7 @@ import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from typing import Any
 
 from tools.confinement.environment import plain_environment
 from tools.library import sandbox
@@ -49,8 +50,8 @@ class HandedOn(Sandbox):
 
 
 @asynccontextmanager
-async def _opened(settings: JobSettings, size: int) -> AsyncIterator[Sandbox]:
-    opened = HandedOn(size, settings.file_seconds, FILE_MEGABYTES)
+async def _opened(settings: JobSettings, size: int, **others: Any) -> AsyncIterator[Sandbox]:
+    opened = HandedOn(size, settings.file_seconds, others.pop("megabytes", FILE_MEGABYTES), **others)
     try:
         yield opened
     finally:

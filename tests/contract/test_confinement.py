@@ -233,6 +233,16 @@ async def test_what_a_taken_over_process_replies_is_its_document_or_refused(sand
     assert await tried(sandbox, "got = 1") == 1  # by another process
 
 
+async def test_what_a_file_leaves_in_its_process_meets_no_other_workspace(sandbox: Sandbox) -> None:
+    await tried(sandbox, "sys.left = 'a trap'")
+    assert await tried(sandbox, "got = getattr(sys, 'left', None)") == "a trap"
+    new = NewDocument(
+        name="a.hostile", data=json.dumps({"code": "got = getattr(sys, 'left', None)", "given": None}).encode()
+    )
+    other = await sandbox.read(WiredDocument.of(new), replace(HOW, dimension=None, workspace=2))
+    assert other.texts == ["[null]"]
+
+
 async def test_no_file_says_who_may_read_it(sandbox: Sandbox) -> None:
     code = (
         "import dataclasses\nimport tools.library.reading as reading\nmake = reading.make_ready\n"
@@ -247,6 +257,16 @@ async def test_no_file_says_who_may_read_it(sandbox: Sandbox) -> None:
     fields = (await sandbox.read(WiredDocument.of(new), HOW)).ready.fields
     assert (fields.owner, fields.readers, fields.space_id) == ("ann", ["user:bob"], None)
     await sandbox.rest()
+
+
+def test_no_file_of_an_archive_says_who_may_read_it() -> None:
+    archive = NewDocument(name="a.zip", data=b"PK", owner="ann", readers=["user:bob"])
+    forged = replace(
+        archive, name="a.zip/b.md", data=b"A lamp.", owner="eve", readers=["everyone"], space={"id": "1", "slug": None}
+    )
+    member = WiredDocument.of(archive).member(WiredDocument.of(forged)).document()
+    assert (member.name, member.data) == ("a.zip/b.md", b"A lamp.")
+    assert (member.owner, member.readers, member.space) == ("ann", ["user:bob"], None)
 
 
 def document(path: Path) -> WiredDocument:

@@ -25,6 +25,7 @@ from tools.retrieval.segmenting import SegmentSize, SegmentSpan, segment
 EMBEDDED_AT_ONCE = 64  # segments, between two reports of progress
 # Of a file: more than any book has, so that what has more was made to be a burden.
 MOST_PAGES, MOST_CHARACTERS = 10_000, 20_000_000
+_OF_MEMBERS = ("name", "document_id", "media_type")  # fields that each document of an archive has of its own
 _WIRED = [field.name for field in fields(NewDocument) if field.name not in ("text", "data")]
 
 Progress = Callable[[int, int], None]
@@ -71,6 +72,14 @@ class WiredDocument:
         fields = {**json.loads(self.fields), "document_id": document_id}
         return replace(self, fields=json.dumps(fields), document_id=document_id)
 
+    def member(self, read: "WiredDocument") -> "WiredDocument":
+        """Return a document that was read out of this archive: no file says who may read it, where, and how long."""
+        own = json.loads(read.fields)
+        if "error" in own:
+            return read
+        ours = {name: value for name, value in json.loads(self.fields).items() if name not in _OF_MEMBERS}
+        return replace(read, fields=json.dumps({**own, **ours}))
+
     @property
     def expires_at(self) -> datetime | None:
         """When the document expires."""
@@ -101,12 +110,21 @@ def wired_documents(new: NewDocument, name: str, *, max_bytes: int) -> Iterator[
         yield below, WiredDocument.refused(below, each) if isinstance(each, CitewellError) else WiredDocument.of(each)
 
 
-def wired_sources(sources: Sequence[UnreadDocument], *, max_bytes: int) -> Iterator[tuple[str, int, WiredDocument]]:
-    """Yield the documents of sources as ``wired_documents`` does, each also with the number of its source from 0."""
+def wired_sources(
+    sources: Sequence[UnreadDocument], *, max_bytes: int, unpack: bool = True
+) -> Iterator[tuple[str, int, WiredDocument]]:
+    """Yield the documents of sources as ``wired_documents`` does, each also with the number of its source from 0.
+
+    Without ``unpack`` an archive is one document, which can't be read.
+    """
     for number, source in enumerate(sources):
         try:
-            for name, wired in wired_documents(source.load(max_bytes), source.name, max_bytes=max_bytes):
-                yield name, number, wired
+            new = source.load(max_bytes)
+            if unpack:
+                for name, wired in wired_documents(new, source.name, max_bytes=max_bytes):
+                    yield name, number, wired
+            else:
+                yield source.name, number, WiredDocument.of(new)
         except CitewellError as error:
             yield source.name, number, WiredDocument.refused(source.name, error)
 

@@ -13,7 +13,7 @@ import signal
 import sys
 import tempfile
 from asyncio.subprocess import PIPE, Process
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -22,11 +22,14 @@ from graph.errors import DocumentTooExpensive, UnreadableDocument, restored_erro
 from tools.concurrency.tasks import cancel_and_wait
 from tools.confinement.environment import plain_environment
 from tools.confinement.kernel import hide_memory
-from tools.library.new_documents import DocumentFields, ReadyDocument, fields_of_request
+from tools.library.new_documents import DocumentFields, NewDocument, ReadyDocument, fields_of_request
 from tools.library.reading import Progress, ReadFile, Reading, WiredDocument, silent
-from tools.library.sandbox_process import LENGTH, Frame, Task, write_frame
+from tools.library.sandbox_process import LENGTH, write_frame
+from tools.library.sandbox_tasks import Frame, Task
 from tools.retrieval.segment_rows import PackedDocument, TermCounts
 from tools.settings import JobSettings
+from tools.web.addresses import host_of
+from tools.web.sites import Entry
 
 log = logging.getLogger("citewell.library")
 
@@ -36,12 +39,16 @@ ONE_THREAD = dict.fromkeys(
 ) | {"TOKENIZERS_PARALLELISM": "false"}
 REST_SECONDS = 60.0  # without a file, before a process ends: starting one takes half a second, keeping it 60 MB or more
 FILE_MEGABYTES = 1024  # of memory, that reading a file may take: what takes more is a bomb, or made to be split
+LEAST_SHARE = 0.25  # of the seconds of a file of the largest size, which a small one gets
 _PROGRAM = """
 import json, sys
 sys.path[:] = json.loads(sys.argv[2])
 from tools.library.sandbox_process import main
 main(int(sys.argv[1]), sys.argv[3])
 """
+
+OnPart = Callable[[dict[str, Any], bytes], Awaitable[None]]
+OnDocument = Callable[[WiredDocument], Awaitable[None]]
 
 
 @dataclass(slots=True, eq=False)
@@ -50,15 +57,16 @@ class _Reader:
 
     process: Process
     scratch: str
+    whose: int | None
     usable: bool = True
 
-    async def send(self, header: dict[str, Any], data: bytes) -> bool:
+    async def send(self, header: dict[str, Any], *blobs: bytes) -> bool:
         """Send a file and what to do with it, and return whether there was still a process to take it."""
         inbox = self.process.stdin
         assert inbox is not None
         self.usable = False  # until it has replied
         try:
-            for part in write_frame(header, data):
+            for part in write_frame(header, *blobs):
                 if inbox.is_closing():  # uvloop writes to no pipe that is closed, and says so by a RuntimeError
                     return False
                 inbox.write(part)
@@ -67,16 +75,19 @@ class _Reader:
             return False
         return not inbox.is_closing()
 
-    async def reply(self, on_progress: Progress) -> Frame:
+    async def reply(self, on_progress: Progress, on_part: OnPart | None, most_bytes: int) -> Frame:
         """Return the reply to the file that was sent. Raises OSError or EOFError where the process ends before."""
         outbox = self.process.stdout
         assert outbox is not None
         while True:
-            reply, blobs = await _read_frame(outbox)
-            if "progress" not in reply:
+            reply, blobs = await _read_frame(outbox, most_bytes)
+            if "progress" in reply:
+                on_progress(*reply["progress"])
+            elif "part" in reply and on_part is not None:
+                await on_part(reply["part"], *blobs)
+            else:
                 self.usable = not reply["last"]
                 return reply, blobs
-            on_progress(*reply["progress"])
 
     async def end(self) -> None:
         """End the process, with whatever it has started, and wait for its end."""
@@ -95,21 +106,31 @@ def _remove(folder: str) -> None:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-async def _read_frame(outbox: asyncio.StreamReader) -> Frame:
+async def _read_frame(outbox: asyncio.StreamReader, most_bytes: int) -> Frame:
     (length,) = LENGTH.unpack(await outbox.readexactly(LENGTH.size))
+    if length > most_bytes:
+        raise EOFError
     encoded = await outbox.readexactly(length)
     header: dict[str, Any] = await asyncio.to_thread(json.loads, encoded) if length > 100_000 else json.loads(encoded)
-    return header, [await outbox.readexactly(each) for each in header.pop("blobs")]
+    lengths = header.pop("blobs")
+    if length + sum(lengths) > most_bytes:  # only a process that a file has taken over sends so much
+        raise EOFError
+    return header, [await outbox.readexactly(each) for each in lengths]
 
 
 @dataclass
 class Sandbox:
-    """At most ``size`` processes that read files, started when they are needed. Close it."""
+    """At most ``size`` processes that read files, started when they are needed. Close it.
+
+    A file of ``full_bytes`` may take ``seconds``, a smaller one less; with 0, each may.
+    """
 
     size: int
     seconds: float
     megabytes: int
     rest_seconds: float = REST_SECONDS
+    full_bytes: int = 0
+    reply_bytes: int = 1 << 30
     _idle: list[_Reader] = field(default_factory=list, init=False)
     _all: set[_Reader] = field(default_factory=set, init=False)
     _slots: asyncio.Semaphore = field(init=False)
@@ -121,9 +142,12 @@ class Sandbox:
 
     async def read(self, document: WiredDocument, how: Reading, on_progress: Progress = silent) -> ReadFile:
         """Read a document. Raises as ``run`` does, and InvalidRequest."""
-        header = {name: getattr(document, name) for name in ("fields", "is_text", "document_id", "name")}
-        header["how"] = asdict(how)
-        reply, blobs = await self.run("document", header, document.data, on_progress=on_progress)
+        header = {**_fields_of(document), "how": asdict(how)}
+        # Recognising the text of a scan takes long for few bytes.
+        seconds = self.seconds if how.recognition is not None else None
+        reply, blobs = await self.run(
+            "document", header, document.data, on_progress=on_progress, seconds=seconds, whose=how.workspace
+        )
         with suppress(KeyError, TypeError, ValueError):  # a file may have taken over the process
             file = _read_file(document, how, reply, blobs)
             if file.packed is None or await asyncio.to_thread(file.packed.is_of, how.workspace):
@@ -131,27 +155,73 @@ class Sandbox:
         await self.rest()
         raise UnreadableDocument("The process that read it replied with what is not this document.")
 
-    async def run(self, task: Task, header: dict[str, Any], data: bytes, *, on_progress: Progress = silent) -> Frame:
+    async def unpack(self, new: NewDocument, max_bytes: int, on_document: OnDocument, *, whose: int) -> bool:
+        """Unpack the documents of an archive of a workspace one by one; return False where it is a document itself.
+
+        Raises as ``run`` does, InvalidRequest, and what ``on_document`` does.
+        """
+
+        async def on_part(part: dict[str, Any], data: bytes) -> None:
+            await on_document(wired.member(WiredDocument(data=data, **part)))
+
+        wired = await asyncio.to_thread(WiredDocument.of, new)
+        header = {**_fields_of(wired), "max_bytes": max_bytes, "has_id": new.document_id is not None}
+        reply, _ = await self.run("unpack", header, wired.data, on_part=on_part, whose=whose)
+        return bool(reply["is_archive"])
+
+    async def addresses(self, data: bytes, address: str) -> tuple[str, Sequence[str]]:
+        """Return the address that an HTML page calls its own, and those it links to; none where it can't be read."""
+        try:
+            reply, _ = await self.run("addresses", {"address": address}, data)
+        except UnreadableDocument:
+            return address, ()
+        own, links = reply["addresses"]
+        return own if host_of(own) == host_of(address) else address, links
+
+    async def sitemap(self, data: bytes, max_bytes: int) -> Sequence[Entry]:
+        """Return the entries of a sitemap. Raises as ``run`` does."""
+        reply, _ = await self.run("sitemap", {"max_bytes": max_bytes}, data)
+        return [(named, modified, is_sitemap) for named, modified, is_sitemap in reply["entries"]]
+
+    def seconds_for(self, size: int) -> float:
+        """Return how long reading a file of so many bytes may take."""
+        share = min(1.0, size / self.full_bytes) if self.full_bytes else 1.0
+        return self.seconds * (LEAST_SHARE + (1 - LEAST_SHARE) * share)
+
+    async def run(
+        self,
+        task: Task,
+        header: dict[str, Any],
+        *blobs: bytes,
+        on_progress: Progress = silent,
+        on_part: OnPart | None = None,
+        seconds: float | None = None,
+        whose: int | None = None,
+    ) -> Frame:
         """Have a process do a task on the bytes of a file. A caller that is cancelled ends the process.
 
-        Raises UnreadableDocument, and DocumentTooExpensive where a limit is exceeded or the process ends.
+        ``whose`` is a workspace: what a file may have left in the process, no file of another one meets. ``on_part``
+        is awaited for each part of the reply. Raises UnreadableDocument, and DocumentTooExpensive where a
+        limit is exceeded or the process ends.
         """
-        header = {**header, "task": task, "seconds": self.seconds}
+        seconds = self.seconds_for(sum(map(len, blobs))) if seconds is None else seconds
+        header = {**header, "task": task, "seconds": seconds}
         async with self._slots:
-            was_idle = bool(self._idle)
+            idle = self._idle_of(whose)
+            was_idle = idle is not None
             while True:
-                reader = self._idle.pop() if was_idle and self._idle else await self._start()
+                reader, idle = idle or await self._start_for(whose), None
                 try:
-                    async with asyncio.timeout(self.seconds):
-                        if not await reader.send(header, data) and was_idle:
+                    async with asyncio.timeout(seconds):
+                        if not await reader.send(header, *blobs) and was_idle:
                             was_idle = False  # it may have ended before: a fresh one shows whether the file is at fault
                             continue
-                        reply, blobs = await reader.reply(on_progress)
+                        reply, sent = await reader.reply(on_progress, on_part, self.reply_bytes)
                 except TimeoutError:
-                    raise self._too_slow() from None
+                    raise _too_slow(seconds) from None
                 except (OSError, EOFError):
                     await reader.end()
-                    raise self._ended(reader.process.returncode or 0) from None
+                    raise self._ended(reader.process.returncode or 0, seconds) from None
                 finally:
                     if reader.usable:
                         self._idle.append(reader)
@@ -160,7 +230,20 @@ class Sandbox:
                         await self._drop(reader)
                 if "error" in reply:
                     raise restored_error(*reply["error"])
-                return reply, blobs
+                return reply, sent
+
+    def _idle_of(self, whose: int | None) -> _Reader | None:
+        found = next((each for each in self._idle if each.whose == whose), None)
+        if found is not None:
+            self._idle.remove(found)
+        return found
+
+    async def _start_for(self, whose: int | None) -> _Reader:
+        if self._idle and len(self._all) >= self.size:
+            await self._drop(self._idle.pop(0))
+        reader = await self._start()
+        reader.whose = whose
+        return reader
 
     async def rest(self) -> None:
         """End the processes that are not reading; the next file starts one again."""
@@ -190,12 +273,16 @@ class Sandbox:
         hide_memory()
         paths = json.dumps([path for path in sys.path if path])
         scratch = tempfile.mkdtemp(prefix="citewell-")
-        process = await asyncio.create_subprocess_exec(
-            sys.executable, "-P", "-c", _PROGRAM, str(self.megabytes), paths, scratch,
-            stdin=PIPE, stdout=PIPE, env=plain_environment() | ONE_THREAD,
-            start_new_session=True,  # Ctrl-C is for the parent, and one signal ends what a parser starts
-        )  # fmt: skip
-        reader = _Reader(process, scratch)
+        try:
+            process = await asyncio.create_subprocess_exec(
+                sys.executable, "-P", "-c", _PROGRAM, str(self.megabytes), paths, scratch,
+                stdin=PIPE, stdout=PIPE, env=plain_environment() | ONE_THREAD,
+                start_new_session=True,  # Ctrl-C is for the parent, and one signal ends what a parser starts
+            )  # fmt: skip
+        except BaseException:
+            _remove(scratch)
+            raise
+        reader = _Reader(process, scratch, None)
         self._all.add(reader)
         return reader
 
@@ -203,15 +290,9 @@ class Sandbox:
         await reader.end()
         self._all.discard(reader)  # not before: whoever is cancelled here leaves it to ``close``
 
-    def _too_slow(self) -> DocumentTooExpensive:
-        return DocumentTooExpensive(
-            f"Reading it takes more than {self.seconds:g} seconds.",
-            suggestion="Split the file, or raise CITEWELL_JOBS__FILE_SECONDS.",
-        )
-
-    def _ended(self, returncode: int) -> DocumentTooExpensive:
+    def _ended(self, returncode: int, seconds: float) -> DocumentTooExpensive:
         if returncode == -signal.SIGXCPU:
-            return self._too_slow()
+            return _too_slow(seconds)
         name = signal.Signals(-returncode).name if returncode < 0 else f"exit code {returncode}"
         log.info("a process that read a file ended by itself: %s", name)
         return DocumentTooExpensive(
@@ -222,13 +303,26 @@ class Sandbox:
 
 
 @asynccontextmanager
-async def opened_sandbox(settings: JobSettings, size: int) -> AsyncIterator[Sandbox]:
+async def opened_sandbox(
+    settings: JobSettings, size: int, *, megabytes: int = FILE_MEGABYTES, **limits: int
+) -> AsyncIterator[Sandbox]:
     """Open a sandbox of ``size`` processes with the limits of the settings; end the processes on exit."""
-    sandbox = Sandbox(size, settings.file_seconds, FILE_MEGABYTES)
+    sandbox = Sandbox(size, settings.file_seconds, megabytes, **limits)
     try:
         yield sandbox
     finally:
         await sandbox.close()
+
+
+def _fields_of(document: WiredDocument) -> dict[str, Any]:
+    return {name: getattr(document, name) for name in ("fields", "is_text", "document_id", "name")}
+
+
+def _too_slow(seconds: float) -> DocumentTooExpensive:
+    return DocumentTooExpensive(
+        f"Reading it takes more than {seconds:g} seconds.",
+        suggestion="Split the file, or raise CITEWELL_JOBS__FILE_SECONDS.",
+    )
 
 
 def _read_file(document: WiredDocument, how: Reading, reply: dict[str, Any], blobs: list[bytes]) -> ReadFile:
@@ -238,5 +332,7 @@ def _read_file(document: WiredDocument, how: Reading, reply: dict[str, Any], blo
     if not blobs:
         return ReadFile(ready, None)
     rows, terms, vectors = blobs
-    packed = PackedDocument(document.document_id, reply["segments"], rows, TermCounts.unpacked(terms), vectors)
+    packed = PackedDocument(
+        document.document_id, reply["segments"], rows, TermCounts.unpacked(terms), vectors, reply["words"]
+    )
     return ReadFile(ready, packed, reply["texts"])

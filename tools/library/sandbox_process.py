@@ -1,8 +1,8 @@
 """A process that reads files for another one, a file at a time: what a library stores of it, or what a viewer draws.
 
 It has neither a connection to the database nor the keys of the deployment, and before the first file it gives up what
-it does not need. Its parent sends a frame for each file and gets frames back: any number of progress, then the document
-or the error. A frame is a JSON object, with the lengths of the bytes that follow it.
+it does not need. Its parent sends a frame for each file and gets frames back: any number of progress and parts, then
+the reply or the error. A frame is a JSON object, with the lengths of the bytes that follow it.
 """
 
 import gc
@@ -12,21 +12,19 @@ import resource
 import struct
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, replace
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any, BinaryIO, Literal
+from typing import Any, BinaryIO
 
 from graph.errors import CitewellError, DocumentTooExpensive, InvalidRequest, UnreadableDocument
 from tools.confinement.process import confine, confinement
 from tools.confinement.seccomp import forbid_programs
 from tools.embeddings.static_embedding import count_tokens
-from tools.library.drawn_pictures import drawn_pictures
 from tools.library.program_process import start_programs_elsewhere
-from tools.library.reading import Progress, Reading, WiredDocument, read_document
+from tools.library.sandbox_tasks import TASKS, Frame
 from tools.parsers.programs import program_folders
 from tools.plugins.entry_points import PARSERS, find_plugins
 
@@ -36,50 +34,12 @@ NEW_OBJECTS = 10_000  # between two collections of the youngest generation
 NICENESS = 10  # so that questions come first
 MOST_FILES = 500  # read by one process, in case a parser leaks
 
-Frame = tuple[dict[str, Any], list[bytes]]
-Task = Literal["document", "pictures", "place", "confinement"]
-
 
 def write_frame(header: dict[str, Any], *blobs: bytes) -> Iterator[bytes]:
     """Yield the parts of a frame."""
     encoded = json.dumps({**header, "blobs": [len(blob) for blob in blobs]}).encode()
     yield LENGTH.pack(len(encoded)) + encoded
     yield from blobs
-
-
-def _document(header: dict[str, Any], data: bytes, on_progress: Progress) -> Frame:
-    how = Reading(**header.pop("how"))
-    file = read_document(WiredDocument(data=data, **header), how, on_progress)
-    ready, packed = file.ready, file.packed
-    fields = asdict(replace(ready.fields, expires_at=None))
-    reply = {"content_hash": ready.content_hash, "fields": fields, "warnings": ready.warnings}
-    if packed is None:
-        return reply, []
-    blobs = [packed.rows, packed.terms.packed(), packed.vectors]
-    return {**reply, "segments": packed.segments, "texts": file.texts}, blobs
-
-
-def _pictures(header: dict[str, Any], data: bytes, _: Progress) -> Frame:
-    return drawn_pictures(data, header["media_type"])
-
-
-def _place(header: dict[str, Any], data: bytes, _: Progress) -> Frame:
-    from tools.parsers.pdf_places import find_boxes  # with PDFium, which other files don't need
-
-    place = find_boxes(data, header["page_idx"], header["quote"], header["before"])
-    return {"place": None if place is None else asdict(place)}, []
-
-
-def _confinement(_: dict[str, Any], __: bytes, ___: Progress) -> Frame:
-    return asdict(confinement()), []
-
-
-_TASKS: dict[Task, Callable[[dict[str, Any], bytes, Progress], Frame]] = {
-    "document": _document,
-    "pictures": _pictures,
-    "place": _place,
-    "confinement": _confinement,
-}
 
 
 def main(megabytes: int, scratch: str) -> None:
@@ -104,8 +64,8 @@ def main(megabytes: int, scratch: str) -> None:
         opening = inbox.read(LENGTH.size)
         if len(opening) < LENGTH.size:
             return
-        header, [data] = _rest_of_frame(inbox, opening)
-        if _answer(header, data, outbox, megabytes, last=not left):
+        header, given = _rest_of_frame(inbox, opening)
+        if _answer(header, given, outbox, megabytes, last=not left):
             return
 
 
@@ -116,21 +76,21 @@ def _confine(scratch: Path) -> None:
         forbid_programs()
 
 
-def _answer(header: dict[str, Any], data: bytes, outbox: BinaryIO, megabytes: int, *, last: bool) -> bool:
+def _answer(header: dict[str, Any], given: list[bytes], outbox: BinaryIO, megabytes: int, *, last: bool) -> bool:
     """Read one file and reply; return whether it was the last: this process may have become too large for another."""
 
-    def send(reply: dict[str, Any], *blobs: bytes) -> None:
-        for part in write_frame(reply, *blobs):
+    def send(header: dict[str, Any], *blobs: bytes) -> None:
+        for part in write_frame(header, *blobs):
             outbox.write(part)
         outbox.flush()
 
     def refuse(error: CitewellError) -> Frame:
         return {"error": [error.code, error.message, error.advice]}, []
 
-    task = _TASKS[header.pop("task")]
+    task = TASKS[header.pop("task")]
     with _cpu_seconds(header.pop("seconds")):
         try:
-            reply, blobs = task(header, data, lambda done, of: send({"progress": [done, of]}))
+            reply, blobs = task(header, given, send)
         except CitewellError as error:
             reply, blobs = refuse(error)
         except MemoryError:

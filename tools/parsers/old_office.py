@@ -8,9 +8,9 @@ from dataclasses import replace
 
 from graph.errors import UnreadableDocument
 from tools.parsers import parse, programs
-from tools.parsers.archives import OLE, ZIP
 from tools.parsers.canonical_text import Parsed
 from tools.parsers.office_package import old_format, refuse_encrypted
+from tools.parsers.parser_registry import OLE, ZIP
 
 _SECONDS = 100.0
 
