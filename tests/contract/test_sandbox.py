@@ -306,7 +306,7 @@ async def unpacked(sandbox: Sandbox, new: NewDocument) -> tuple[bool, list[Wired
     async def take(document: WiredDocument) -> None:
         documents.append(document)
 
-    return await sandbox.unpack(new, 100_000, take), documents
+    return await sandbox.unpack(new, 100_000, take, whose=1), documents
 
 
 async def test_an_archive_is_unpacked_file_by_file(sandbox: Sandbox) -> None:
