@@ -119,6 +119,8 @@ def create_app(settings: Settings, *, citewell: Citewell | None = None, page: Pa
         version=str(SCHEMA),
         description=DESCRIPTION,
         lifespan=lifespan,
+        docs_url=None,
+        redoc_url=None,
         telemetry=request_telemetry(traced=traced),
     )
     app.keeps_layers = traced
@@ -130,13 +132,14 @@ def create_app(settings: Settings, *, citewell: Citewell | None = None, page: Pa
     app.state.relying_party = _relying_party(settings)
     app.state.login_check_seconds = CHECK_SECONDS
     app.state.page = read_page(page)
+    app.state.reference = None
     app.state.endpoint_probe = EndpointProbe()
     app.state.verification_slots = VerificationSlots(settings.runs)
     app.add_middleware(BodyLimitMiddleware, document_bytes=settings.max_document_bytes)
     app.add_middleware(IdentityMiddleware, identify=identify)
     app.add_middleware(AuditMiddleware, keeps_questions=settings.audit.questions)
     if settings.auth.mode == "none":
-        app.add_middleware(LoopbackMiddleware, origins=origins)
+        app.add_middleware(LoopbackMiddleware, address=address, origins=origins)
     allow_origins(app, origins, of_keys=settings.auth.mode == "keys")
     app.add_middleware(ObservationMiddleware)
     if settings.metrics.listen == "app":

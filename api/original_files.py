@@ -18,7 +18,6 @@ _SHOWN = frozenset(
 )
 _HEADERS = {
     "Content-Security-Policy": "default-src 'none'; sandbox; frame-ancestors 'self'",
-    "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cache-Control": "private, no-cache",

@@ -91,6 +91,8 @@ class StepFinished:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RetrievalDecided:
+    """The question as it was understood. ``sub_questions`` are searched for too, where it joins several."""
+
     type: Literal["retrieval_decided"] = "retrieval_decided"
     needs_retrieval: bool
     reason: str
@@ -98,6 +100,7 @@ class RetrievalDecided:
     intent: Intent
     why: list[Why] = field(default_factory=list)
     fallback: Failure | None = None
+    sub_questions: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -83,7 +83,7 @@ def _audit(event: str, arguments: tuple[Any, ...]) -> None:
 def loaded() -> None:
     """Load what each parser loads when it is first used, before anything is watched."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("tools.parsers.old_office.libreoffice", lambda: None)
+        patch.setattr("tools.parsers.programs.libreoffice", lambda: None)
         for path in FILES:
             check(path.read_bytes(), path.name)
     sys.addaudithook(_audit)
@@ -146,7 +146,7 @@ def repacked(data: bytes, part: int, edits: list[tuple[float, float, bytes]]) ->
 @pytest.fixture(autouse=True)
 def without_libreoffice(monkeypatch: pytest.MonkeyPatch) -> None:
     """Starting it takes seconds, and what it makes of a file is not ours."""
-    monkeypatch.setattr("tools.parsers.old_office.libreoffice", lambda: None)
+    monkeypatch.setattr("tools.parsers.programs.libreoffice", lambda: None)
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)

@@ -8,8 +8,10 @@ import asyncio
 import json
 import logging
 import os
+import shutil
 import signal
 import sys
+import tempfile
 from asyncio.subprocess import PIPE, Process
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
@@ -18,6 +20,8 @@ from typing import Any
 
 from graph.errors import DocumentTooExpensive, UnreadableDocument, restored_error
 from tools.concurrency.tasks import cancel_and_wait
+from tools.confinement.environment import plain_environment
+from tools.confinement.kernel import hide_memory
 from tools.library.new_documents import DocumentFields, NewDocument, ReadyDocument
 from tools.library.reading import Progress, ReadFile, Reading, WiredDocument, silent
 from tools.library.sandbox_process import LENGTH, write_frame
@@ -35,13 +39,12 @@ ONE_THREAD = dict.fromkeys(
 ) | {"TOKENIZERS_PARALLELISM": "false"}
 REST_SECONDS = 60.0  # without a file, before a process ends: starting one takes half a second, keeping it 60 MB or more
 FILE_MEGABYTES = 1024  # of memory, that reading a file may take: what takes more is a bomb, or made to be split
-SECRETS = ("CITEWELL_", "OPENAI_", "SERPER_", "PG")  # beginnings of the names that the process does not get
 LEAST_SHARE = 0.25  # of the seconds of a file of the largest size, which a small one gets
 _PROGRAM = """
 import json, sys
 sys.path[:] = json.loads(sys.argv[2])
 from tools.library.sandbox_process import main
-main(int(sys.argv[1]))
+main(int(sys.argv[1]), sys.argv[3])
 """
 
 OnPart = Callable[[dict[str, Any], bytes], Awaitable[None]]
@@ -53,6 +56,7 @@ class _Reader:
     """A process that reads files, and whether it may read another one."""
 
     process: Process
+    scratch: str
     usable: bool = True
 
     async def send(self, header: dict[str, Any], *blobs: bytes) -> bool:
@@ -93,6 +97,12 @@ class _Reader:
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(self.process.pid, signal.SIGKILL)
         await self.process.wait()
+        await asyncio.to_thread(_remove, self.scratch)
+
+
+def _remove(folder: str) -> None:
+    with suppress(RecursionError):  # a parser has made folders in folders
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 async def _read_frame(outbox: asyncio.StreamReader, most_bytes: int) -> Frame:
@@ -236,14 +246,15 @@ class Sandbox:
         await self.rest()
 
     async def _start(self) -> _Reader:
-        environment = {name: value for name, value in os.environ.items() if not name.startswith(SECRETS)}
+        hide_memory()
         paths = json.dumps([path for path in sys.path if path])
+        scratch = tempfile.mkdtemp(prefix="citewell-")
         process = await asyncio.create_subprocess_exec(
-            sys.executable, "-P", "-c", _PROGRAM, str(self.megabytes), paths,
-            stdin=PIPE, stdout=PIPE, env=environment | ONE_THREAD,
+            sys.executable, "-P", "-c", _PROGRAM, str(self.megabytes), paths, scratch,
+            stdin=PIPE, stdout=PIPE, env=plain_environment() | ONE_THREAD,
             start_new_session=True,  # Ctrl-C is for the parent, and one signal ends what a parser starts
         )  # fmt: skip
-        reader = _Reader(process)
+        reader = _Reader(process, scratch)
         self._all.add(reader)
         return reader
 

@@ -1,8 +1,8 @@
 """A process that reads files for another one, a file at a time: what a library stores of it, or what a viewer draws.
 
-It has neither a connection to the database nor the keys of the deployment. Its parent sends a frame for each file and
-gets frames back: any number of progress and parts, then the reply or the error. A frame is a JSON object, with the
-lengths of the bytes that follow it.
+It has neither a connection to the database nor the keys of the deployment, and before the first file it gives up what
+it does not need. Its parent sends a frame for each file and gets frames back: any number of progress and parts, then
+the reply or the error. A frame is a JSON object, with the lengths of the bytes that follow it.
 """
 
 import gc
@@ -11,14 +11,22 @@ import os
 import resource
 import struct
 import sys
+import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from typing import Any, BinaryIO
 
 from graph.errors import CitewellError, DocumentTooExpensive, InvalidRequest, UnreadableDocument
+from tools.confinement.process import confine, confinement
+from tools.confinement.seccomp import forbid_programs
 from tools.embeddings.static_embedding import count_tokens
+from tools.library.program_process import start_programs_elsewhere
 from tools.library.sandbox_tasks import TASKS, Frame
+from tools.parsers.programs import program_folders
+from tools.plugins.entry_points import PARSERS, find_plugins
 
 LENGTH = struct.Struct(">I")
 GRACE_SECONDS = 5  # of CPU time beyond the limit, for a process whose parent is gone and can't end it
@@ -34,14 +42,23 @@ def write_frame(header: dict[str, Any], *blobs: bytes) -> Iterator[bytes]:
     yield from blobs
 
 
-def main(megabytes: int) -> None:
-    """Read files until the parent closes the pipe; at most ``megabytes`` of memory for all of the process."""
+def main(megabytes: int, scratch: str) -> None:
+    """Read files until the parent closes the pipe; at most ``megabytes`` of memory for all of the process.
+
+    What parsers write goes into the folder ``scratch``, which the parent removes.
+    """
     inbox, outbox = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what a parser prints is no frame
     os.nice(NICENESS)
     gc.set_threshold(NEW_OBJECTS)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     _limit(resource.RLIMIT_DATA, megabytes << 20)
+    _limit(resource.RLIMIT_FSIZE, megabytes << 20)
+    with suppress(OSError):  # not Linux
+        Path("/proc/self/oom_score_adj").write_text("1000", encoding="ascii")  # where memory is short, this ends first
+    os.environ["HOME"] = os.environ["TMPDIR"] = tempfile.tempdir = scratch
+    _memory_file()  # which can't be opened later
+    _confine(Path(scratch))
     count_tokens([""])
     for left in reversed(range(MOST_FILES)):
         opening = inbox.read(LENGTH.size)
@@ -50,6 +67,13 @@ def main(megabytes: int) -> None:
         header, given = _rest_of_frame(inbox, opening)
         if _answer(header, given, outbox, megabytes, last=not left):
             return
+
+
+def _confine(scratch: Path) -> None:
+    confine(scratch, (each.entry_point.value for each in find_plugins(PARSERS)), program_folders())
+    if confinement().system_calls:
+        start_programs_elsewhere()
+        forbid_programs()
 
 
 def _answer(header: dict[str, Any], given: list[bytes], outbox: BinaryIO, megabytes: int, *, last: bool) -> bool:
@@ -123,11 +147,18 @@ def _limit(what: int, amount: int) -> None:
         return
 
 
+@cache
+def _memory_file() -> BinaryIO | None:
+    """Open what the system says of the memory of this process; None where it says nothing."""
+    try:
+        return open("/proc/self/statm", "rb", buffering=0)
+    except OSError:
+        return None
+
+
 def _megabytes() -> float:
     """Return the memory that this process keeps; where the system does not say, the most that it had."""
-    try:
-        with open("/proc/self/statm", encoding="ascii") as file:
-            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") / (1 << 20)
-    except OSError:  # not Linux, whose ru_maxrss counts the parent's memory too
-        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        return peak / (1 << 20) if sys.platform == "darwin" else peak / 1024
+    if (memory := _memory_file()) is not None:
+        return int(os.pread(memory.fileno(), 100, 0).split()[1]) * os.sysconf("SC_PAGE_SIZE") / (1 << 20)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss  # without Linux, whose count has the parent's memory too
+    return peak / (1 << 20) if sys.platform == "darwin" else peak / 1024

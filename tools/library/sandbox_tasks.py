@@ -9,12 +9,13 @@ from dataclasses import asdict, fields, replace
 from typing import Any, Literal, Protocol
 
 from graph.errors import InvalidRequest
+from tools.confinement.process import confinement
 from tools.library.drawn_pictures import placed_pictures
 from tools.library.reading import Reading, WiredDocument, read_document, wired_documents
 from tools.parsers.canonical_text import storable
 
 Frame = tuple[dict[str, Any], list[bytes]]
-Task = Literal["document", "unpack", "layout", "place", "addresses", "sitemap", "json"]
+Task = Literal["document", "unpack", "layout", "place", "addresses", "sitemap", "json", "confinement"]
 
 
 class Send(Protocol):
@@ -94,6 +95,10 @@ def _json(header: dict[str, Any], blobs: Sequence[bytes], _: Send) -> Frame:
     return {"has_text": text is not None}, [rest, storable(text or "").encode()]
 
 
+def _confinement(_: dict[str, Any], __: Sequence[bytes], ___: Send) -> Frame:
+    return asdict(confinement()), []
+
+
 TASKS: dict[Task, Callable[[dict[str, Any], Sequence[bytes], Send], Frame]] = {
     "document": _document,
     "unpack": _unpack,
@@ -102,4 +107,5 @@ TASKS: dict[Task, Callable[[dict[str, Any], Sequence[bytes], Send], Frame]] = {
     "addresses": _addresses,
     "sitemap": _sitemap,
     "json": _json,
+    "confinement": _confinement,
 }

@@ -43,6 +43,7 @@ from tools.retrieval.candidates import (
 )
 from tools.retrieval.flat_indexes import FlatIndexes
 from tools.retrieval.hybrid_search import HybridSearcher
+from tools.retrieval.place_finder import LibraryPlaces
 from tools.retrieval.segment_store import SegmentStore
 from tools.runs.notifications import Notifications, PostgresCarrier
 from tools.runs.verdict_upgrades import SessionEvents, VerdictUpgrades
@@ -90,6 +91,7 @@ class Library:
     web: WebLibrary | None
     mcp: McpLibrary | None
     pages: WebPages
+    place_finder: LibraryPlaces
     catalogue: LibraryCatalogue
     languages: SampledLanguages
     spending: Spending
@@ -104,6 +106,7 @@ class Library:
             passages=self.passages,
             web=self.web,
             mcp=self.mcp,
+            places=self.place_finder,
             catalogue=self.catalogue,
             languages=self.languages,
             coverage=question_coverage,
@@ -199,6 +202,7 @@ async def open_library(settings: Settings) -> AsyncIterator[Library]:
                     web=web,
                     mcp=mcp,
                     pages=pages,
+                    place_finder=LibraryPlaces(database, workspaces),
                     catalogue=LibraryCatalogue(database, workspaces),
                     languages=SampledLanguages(database, workspaces),
                     spending=spending,

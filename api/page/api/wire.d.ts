@@ -991,6 +991,7 @@ export type Refused = {
   status: "refused";
 };
 
+/** The question as it was understood. `sub_questions` are searched for too, where it joins several. */
 export type RetrievalDecided = {
   /** The version of the event schema. */
   schema: 1;
@@ -1006,6 +1007,7 @@ export type RetrievalDecided = {
   intent: "content_query" | "small_talk" | "about_library";
   why: Why[];
   fallback: Failure | null;
+  sub_questions: string[];
 };
 
 /** The `data` of one Server-Sent Event. Ignore types and fields that you do not know. */
