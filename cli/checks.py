@@ -17,14 +17,23 @@ from api.app import mount_routes
 from cli.command import BY_CODE, Exit, opened_embedder
 from cli.judge import JudgeState, configured_judges, judge_states
 from cli.provenance import PREFIX, environment_name, setting_names
-from graph.errors import CitewellError, ConfigurationError, DatabaseUnavailable, ModelRefused, ModelUnavailable
+from graph.errors import (
+    CitewellError,
+    ConfigurationError,
+    DatabaseUnavailable,
+    EmbeddingMismatch,
+    ModelRefused,
+    ModelUnavailable,
+)
 from migrations import pending
 from tools.backends.backend_registry import configured_families
 from tools.embeddings.embedder import Embedder, refuse_mismatch
+from tools.embeddings.onnx_embedding import OnnxEmbedder
 from tools.judges.judge_registry import check_judge
 from tools.library.sandbox import opened_sandbox
 from tools.parsers import formats
 from tools.plugins.entry_points import BACKENDS, DIALECTS, JUDGES, PARSERS, find_plugins
+from tools.retrieval.reindexing import gathered
 from tools.settings import ALIASES, RETIRED, UNUSED, McpServerSettings, ModelSettings, Settings
 from tools.storage.database import Connection, database_errors, has_vectors, refuse_older
 from tools.storage.embedded import locate_data_folder
@@ -70,7 +79,7 @@ async def all_checks(settings: Settings, announce: Callable[[str], None]) -> Asy
     if settings.milvus.url:
         announce("Checking Milvus")
         yield await check_milvus(settings)
-    if settings.reranker.base_url:
+    if settings.reranker.is_set:
         announce("Checking the reranker")
         yield await check_reranker(settings)
     for server in settings.mcp_search:
@@ -195,16 +204,24 @@ async def check_embedding(settings: Settings) -> Check:
             await _refuse_other_model(settings, embedder)
     except CitewellError as error:
         return failed("embedding", error)
-    where = "bundled" if settings.embedding.base_url is None else f"at {settings.embedding.base_url}"
     facts: dict[str, object] = {"model": embedder.model, "dimension": embedder.dimension}
+    where = "bundled" if settings.embedding.base_url is None else f"at {settings.embedding.base_url}"
+    if isinstance(embedder, OnnxEmbedder):
+        where, facts["folder"] = embedder.reading, settings.embedding.folder
     return Check("embedding", True, f"{embedder.model}, {embedder.dimension} dimensions, {where}", facts=facts)
 
 
 async def _refuse_other_model(settings: Settings, embedder: Embedder) -> None:
     try:
         async with _connection(settings) as connection:
-            if await _one(connection, "SELECT to_regclass('embedding_models')") != "None":
+            if await _one(connection, "SELECT to_regclass('embedding_models')") == "None":
+                return
+            try:
                 await refuse_mismatch(connection, embedder)
+            except EmbeddingMismatch as error:
+                if begun := await gathered(connection, embedder):
+                    raise EmbeddingMismatch(f"{error.message} But {begun}.", suggestion=begun.advice) from error
+                raise
     except DatabaseUnavailable as error:
         log.info("The library's embedding model could not be read: %s", error.message)
 
@@ -345,20 +362,23 @@ def check_prices(settings: Settings) -> Check:
 
 async def check_reranker(settings: Settings) -> Check:
     """Score two texts, and check that the one that answers the question scores higher."""
+    from tools.rerankers.onnx_reranker import opened_reranker
     from tools.rerankers.reranker_endpoint import Reranker
 
     reranker = settings.reranker
     texts = ["The office opens at eight.", "A fern grows in the shade."]
     try:
-        opens, grows = await Reranker(reranker).score("When does the office open?", texts)
+        async with opened_reranker(reranker) as local:
+            opens, grows = await (local or Reranker(reranker)).score("When does the office open?", texts)
     except CitewellError as error:
         return failed("reranker", error)
     facts: dict[str, object] = {"kind": reranker.kind, "model": reranker.model, "url": reranker.url}
+    where = reranker.url if reranker.base_url else reranker.model
     if opens <= grows:
-        detail = f"{reranker.url} scores a text beside the question no lower than its answer"
+        detail = f"{where} scores a text beside the question no lower than its answer"
         advice = "Check that its model is a reranker, and CITEWELL_RERANKER__KIND."
         return Check("reranker", False, detail, advice, Exit.CONFIGURATION, facts)
-    name = f"{reranker.model} at {reranker.url}" if reranker.model else reranker.url
+    name = f"{reranker.model} at {reranker.url}" if reranker.model and reranker.base_url else where
     return Check("reranker", True, f"{name}; an answer scores {opens:.2f}, another text {grows:.2f}", facts=facts)
 
 

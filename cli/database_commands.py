@@ -1,9 +1,13 @@
 """Database maintenance commands: migrate, reindex, purge and expire."""
 
+import os
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
@@ -17,6 +21,9 @@ if TYPE_CHECKING:
     from tools.retrieval.reindexing import Reindexed
     from tools.settings import Settings
     from tools.storage.database import Database
+
+
+NICENESS = 10  # of a reindex in the background, so that questions come first
 
 
 @awaited
@@ -48,22 +55,73 @@ On = Annotated[
 ]
 
 
+Background = Annotated[
+    bool,
+    typer.Option(
+        "--background",
+        help="Return at once, and embed in a process of low priority; `citewell doctor` says how far it is.",
+    ),
+]
+
+
 @awaited
-async def reindex(to: Engine = None, on: On = "here", tasks: Tasks = None, as_json: AsJson = False) -> None:
+async def reindex(
+    to: Engine = None,
+    on: On = "here",
+    tasks: Tasks = None,
+    background: Background = False,
+    as_json: AsJson = False,
+) -> None:
     """Embed the library again, or fill an index of candidates outside of the database.
 
-    Uses the configured embedding model; search keeps working meanwhile. Can be repeated after an interruption.
+    Uses the configured embedding model; search keeps working meanwhile. Can be repeated after an interruption, and goes
+    on where it ended.
     """
     if to is not None:
         await _switch(to, as_json)
         return
     settings = settings_for()
+    if background:
+        await _start_reindex(settings, as_json)
+        return
     async with opened_database(settings) as storage, opened_embedder(settings) as embedder:
         with _progress("Embedding") as on_progress:
             done = await _embed_library(storage.database, embedder, settings, on == "ray", tasks, on_progress)
     print_result(
         done, f"Embedded {done.segments} segments with {done.model}, {done.dimension} dimensions.", as_json=as_json
     )
+
+
+async def _start_reindex(settings: "Settings", as_json: bool) -> None:
+    """Start a process that embeds the library, or tell how far the one is that runs."""
+    from tools.retrieval.reindexing import Gathered, gathered
+
+    # Opened here too, so that what can't work fails now and is read.
+    async with (
+        opened_database(settings) as storage,
+        opened_embedder(settings) as embedder,
+        storage.database.connection() as connection,
+    ):
+        found = await gathered(connection, embedder)
+    before = found or Gathered(0, 0, is_running=False)
+    if before.is_running:
+        print_result({"started": False, "segments": before.segments, "of": before.total}, f"{found}.", as_json=as_json)
+        return
+    written = settings.data_dir / "reindex.log"
+    process = _start_apart(written)
+    said = f"Embedding with {embedder.model} in process {process}, which writes {written}."
+    print_result({"started": True, "segments": before.segments, "log": str(written)}, said, as_json=as_json)
+
+
+def _start_apart(written: Path) -> int:
+    """Start a reindex that outlives this process, and return the number of its process."""
+    written.parent.mkdir(parents=True, exist_ok=True)
+    command = [sys.executable, "-c", "from cli.main import main; main()", "reindex"]
+    with written.open("ab") as log:
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True)
+    process.returncode = 0  # or Popen warns that it is still running, as it shall be
+    os.setpriority(os.PRIO_PROCESS, process.pid, NICENESS)
+    return process.pid
 
 
 async def _switch(to: str, as_json: bool) -> None:

@@ -93,10 +93,14 @@ class SearchQuery:
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """Hits, best first. ``degraded`` is one sentence about a search leg that did not answer, or None."""
+    """Hits, best first. ``degraded`` is one sentence about a search leg that did not answer, or None.
+
+    ``also_searched`` are known words that stood in for others of the query, which the library does not know.
+    """
 
     hits: tuple[Hit, ...]
     degraded: str | None = None
+    also_searched: tuple[str, ...] = field(default=(), kw_only=True)
 
 
 class SegmentSearcher(Protocol):

@@ -1,5 +1,7 @@
 """Search the library for segments relevant to the standalone question."""
 
+from collections.abc import Sequence
+
 from langgraph.runtime import Runtime
 from typing_extensions import TypedDict
 
@@ -61,7 +63,7 @@ async def search_segments(
             raise
         return {"candidates": Found(found=[])}
     for wording, result in results:
-        runtime.stream_writer(_found(wording, len(result.hits), result.degraded))
+        runtime.stream_writer(_found(wording, len(result.hits), result.degraded, result.also_searched))
     hits = [hit for _, result in results for hit in result.hits]
     if only is not None and named:  # of a long place what a search finds best, in reading order
         best = {hit.segment_id for hit in hits} or {row["segment_id"] for row in named[:MOST_OF_PLACE]}
@@ -71,8 +73,15 @@ async def search_segments(
     return {"candidates": Found(found=[*rows, *named[:MOST_BESIDE]])}
 
 
-def _found(query: str, count: int, degraded: str | None = None) -> SourcesFound:
-    return SourcesFound(kind="search", query=without_marks(query), count=count, degraded=degraded, why=why(degraded))
+def _found(query: str, count: int, degraded: str | None = None, also_searched: Sequence[str] = ()) -> SourcesFound:
+    return SourcesFound(
+        kind="search",
+        query=without_marks(query),
+        count=count,
+        degraded=degraded,
+        why=why(degraded),
+        also_searched=list(also_searched),
+    )
 
 
 def _row(hit: Hit, beside: str | None) -> SourceRow:

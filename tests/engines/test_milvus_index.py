@@ -369,7 +369,7 @@ async def test_a_worker_that_is_stopped_in_between_leaves_the_queue_as_it_was(de
 
 
 async def test_another_model_is_another_collection(deployment: Deployment) -> None:
-    class Halved:
+    class Halved(Embedder):
         """The model of before, of which only the first half of each vector is kept."""
 
         model = "halved"

@@ -5,11 +5,11 @@ import pytest
 from numpy.typing import NDArray
 
 from graph.errors import EmbeddingMismatch
-from tools.embeddings.embedder import check_recorded, recorded_embedding, refuse_mismatch
+from tools.embeddings.embedder import Embedder, check_recorded, recorded_embedding, refuse_mismatch
 from tools.storage.database import Database
 
 
-class Named:
+class Named(Embedder):
     """An embedder of which only the name and the dimension matter."""
 
     def __init__(self, model: str, dimension: int) -> None:

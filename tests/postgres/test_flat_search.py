@@ -21,6 +21,7 @@ from graph.errors import NotFound
 from graph.evidence import Identity
 from graph.ports import SearchQuery, SearchResult
 from tests.cut_documents import CutDocument
+from tools.embeddings.embedder import Embedder
 from tools.library.catalogue import Documents, write_document_rows
 from tools.library.new_documents import NewDocument, make_ready
 from tools.retrieval.flat_indexes import FlatIndexes
@@ -50,7 +51,7 @@ def meaning(number: int, salt: int, dimension: int) -> NDArray[np.float64]:
     return np.random.default_rng([number, salt]).normal(size=dimension)
 
 
-class WordEmbedder:
+class WordEmbedder(Embedder):
     """Adds up random vectors of words, so that no two texts are equally near; ``salt`` makes another model.
 
     A word is known by its number: "said3" means what "word3" does, so that vectors alone find it.

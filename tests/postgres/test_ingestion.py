@@ -177,7 +177,7 @@ async def test_a_new_text_replaces_only_its_own_segments(
     assert (segments, counted) == (1 + len(before), 2)
 
 
-class Unplugged:
+class Unplugged(Embedder):
     """An embedder whose endpoint goes down after some calls."""
 
     def __init__(self, real: Embedder, calls: int = 0) -> None:

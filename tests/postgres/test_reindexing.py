@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from graph.errors import EmbeddingUnavailable, InvalidRequest
 from tests.cut_documents import CutDocument
-from tools.embeddings.embedder import check_recorded, recorded_embedding
+from tools.embeddings.embedder import Embedder, check_recorded, recorded_embedding
 from tools.retrieval.indexing import drop_segments, index_documents
 from tools.retrieval.reindexing import reindex
 from tools.retrieval.segmenting import SegmentSpan
@@ -18,7 +18,7 @@ from tools.storage.tenants import Workspaces
 BODIES = ["The war began in 1914.", "It ended in 1918.", "Peace was signed in 1919."]
 
 
-class LengthEmbedder:
+class LengthEmbedder(Embedder):
     """A model whose vectors tell the length of the text, so that a wrong vector shows."""
 
     def __init__(self, model: str, dimension: int) -> None:

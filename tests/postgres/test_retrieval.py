@@ -18,6 +18,7 @@ from graph.evidence import Identity
 from graph.ports import SearchQuery
 from tests.cut_documents import CutDocument
 from text.terms import weigh_question, weigh_segment
+from tools.embeddings.embedder import Embedder
 from tools.retrieval import indexing
 from tools.retrieval.common_terms import Combinations, CommonTerms
 from tools.retrieval.hybrid_search import NO_EMBEDDING, NO_VECTORS, BoundQuery, HybridSearcher, bound_parameters
@@ -48,7 +49,7 @@ RANDOM = np.random.default_rng(7)
 VOCABULARY = [f"word{n}" for n in range(400)]
 
 
-class HashEmbedder:
+class HashEmbedder(Embedder):
     """Embeds by hashing words, in any dimension; ``fails`` makes it an endpoint that does not answer."""
 
     model = "hash"

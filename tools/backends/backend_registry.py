@@ -6,6 +6,7 @@ Other distributions add backends under the entry point ``citewell.backends``.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache, partial
+from typing import TYPE_CHECKING
 
 from graph.errors import ConfigurationError, InvalidRequest, UnknownModel
 from graph.evidence import Failure
@@ -15,6 +16,9 @@ from tools.claims.code_checker import CodeChecker
 from tools.judges.judge_registry import check_judge, configured_judge
 from tools.plugins.entry_points import BACKENDS, Names, Plugin, load_plugins
 from tools.settings import EXTRACTIVE, ModelSettings, RerankerSettings, Settings
+
+if TYPE_CHECKING:
+    from tools.rerankers.reranker_endpoint import Scorer
 
 ANY = "/"  # at the end of a backend's name: it serves every model name with that prefix
 
@@ -63,15 +67,18 @@ def open_judge(settings: Settings, model: ModelSettings | None) -> Judge | None:
     return configured_judge(settings, model)
 
 
-def configured_families(settings: Settings, examined: Examined | None = None) -> Families:
+def configured_families(
+    settings: Settings, examined: Examined | None = None, reranker: "Scorer | None" = None
+) -> Families:
     """Return the families of a deployment; a model's is cached, the extractive one is created for each run.
 
     ``examined`` holds every judge to its exam; without it judges are raw, and their verdicts count for nothing.
+    ``reranker`` is the configured one where it has to be closed, which is not done here.
     Raises ConfigurationError if an installed backend or judge is broken, its name is taken, or the default model or the
     kind of judge does not exist.
     """
     checker = CodeChecker()
-    reranked = _reranking(settings.reranker)
+    reranked = _reranking(settings.reranker, reranker)
     models = {model.name: model for model in settings.models}
     _check_names(settings, models)
     check_judge(settings)
@@ -175,13 +182,13 @@ def _held_to_exam(family: Family, model: str, examined: Examined | None) -> Fami
     return replace(family, judge=examined(family.judge, model))
 
 
-def _reranking(settings: RerankerSettings) -> Callable[..., RelevanceGrader] | None:
+def _reranking(settings: RerankerSettings, opened: "Scorer | None") -> Callable[..., RelevanceGrader] | None:
     """Return what puts the configured reranker before another grader; None without a reranker."""
-    if settings.base_url is None:
+    if opened is None and settings.base_url is None:
         return None
     from tools.rerankers.reranker_endpoint import RerankedGrader, Reranker
 
-    return partial(RerankedGrader, reranker=Reranker(settings), min_score=settings.min_score)
+    return partial(RerankedGrader, reranker=opened or Reranker(settings), min_score=settings.min_score)
 
 
 def _check_names(settings: Settings, models: Mapping[str, ModelSettings]) -> None:

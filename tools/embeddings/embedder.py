@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from graph.errors import EmbeddingMismatch
 from tools.embeddings.endpoint_embedding import EndpointEmbedder
+from tools.embeddings.similarity_scale import FITTED, SimilarityScale
 from tools.embeddings.static_embedding import WIDTH, StaticEmbedder, count_tokens
 from tools.settings import STATIC, Settings
 from tools.storage.database import Connection
@@ -29,13 +30,19 @@ class Embedder(Protocol):
 
     model: str
     dimension: int
+    scale: SimilarityScale = FITTED
 
     async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Embed texts in order, shape (n, dimension), each row of norm 1; an empty text is the zero vector.
+        """Embed documents in order, shape (n, dimension), each row of norm 1; an empty text is the zero vector.
 
         Raises EmbeddingUnavailable.
         """
         ...
+
+    async def embed_question(self, text: str) -> NDArray[np.float32]:
+        """Embed a question, shape (dimension,). Raises EmbeddingUnavailable."""
+        vector: NDArray[np.float32] = (await self.embed([text]))[0]
+        return vector
 
     def coverage(self, text: str) -> float:
         """Return how well the model understands a text, from 0 to 1. Takes tens of microseconds."""
@@ -50,12 +57,16 @@ async def open_embedder(settings: Settings, recorded: tuple[str, int] | None = N
     """Open the embedder that the settings name; ``recorded`` is the model and dimension of the library's vectors.
 
     Its endpoint is asked for nothing, unless the dimension is neither set nor recorded nor known by the model's name.
-    Raises ConfigurationError if the static model doesn't have the dimension, EmbeddingUnavailable if the endpoint is
-    asked for it and does not answer.
+    Raises ConfigurationError if the model can't be used or doesn't have the dimension, EmbeddingUnavailable if an
+    endpoint is asked for it and does not answer.
     """
     embedding = settings.embedding
     if embedding.model == STATIC:
         return await StaticEmbedder.load(embedding.dimension or WIDTH)
+    if embedding.folder is not None:
+        from tools.embeddings.onnx_embedding import OnnxEmbedder
+
+        return await OnnxEmbedder.open(embedding.folder, embedding.dimension)
     if embedding.dimension is None and recorded is not None and recorded[0] == embedding.model:
         embedding = embedding.model_copy(update={"dimension": recorded[1]})
     return await EndpointEmbedder.connect(embedding)

@@ -12,6 +12,7 @@ from graph.errors import ConfigurationError, EmbeddingUnavailable
 from graph.evidence import ModelUse
 from graph.usage import current_account
 from text.language import language
+from tools.embeddings.similarity_scale import FITTED, SimilarityScale
 from tools.settings import EmbeddingSettings
 from tools.telemetry.tracing import model_call
 from tools.web.endpoint_reason import endpoint_reason
@@ -105,6 +106,8 @@ class ChargedEmbeddings:
 class EndpointEmbedder:
     """An embedder that calls ``/v1/embeddings``. Create it with ``connect``, and ``close`` it after use."""
 
+    scale: SimilarityScale = FITTED
+
     def __init__(
         self, settings: EmbeddingSettings, dimension: int, client: "AsyncOpenAI", embeddings: "OpenAIEmbeddings"
     ) -> None:
@@ -163,6 +166,11 @@ class EndpointEmbedder:
         if nonblank:
             vectors[nonblank] = await self._request([texts[index] for index in nonblank])
         return vectors
+
+    async def embed_question(self, text: str) -> NDArray[np.float32]:
+        """Embed a question; see ``embed``."""
+        vector: NDArray[np.float32] = (await self.embed([text]))[0]
+        return vector
 
     def coverage(self, text: str) -> float:
         """Return 1 for every language: a model that is configured is assumed to know those of the library.

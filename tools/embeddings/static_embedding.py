@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graph.errors import ConfigurationError
+from tools.embeddings.similarity_scale import FITTED, SimilarityScale
 from tools.embeddings.token_vectors import TokenVectors
 
 if TYPE_CHECKING:
@@ -129,6 +130,8 @@ BATCH_TEXTS = 256
 class StaticEmbedder:
     """A local embedder for some thousands of paragraphs per second. Create it with ``load``."""
 
+    scale: SimilarityScale = FITTED
+
     def __init__(self, words: WordTokens, vectors: TokenVectors) -> None:
         self._words = words
         self._vectors = vectors
@@ -159,6 +162,11 @@ class StaticEmbedder:
                 self.pooled(batch) if short else await asyncio.to_thread(self.pooled, batch)
             )
         return vectors
+
+    async def embed_question(self, text: str) -> NDArray[np.float32]:
+        """Embed a question; see ``embed``."""
+        vector: NDArray[np.float32] = (await self.embed([text]))[0]
+        return vector
 
     async def close(self) -> None:
         """Do nothing: the weights belong to the process."""

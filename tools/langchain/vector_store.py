@@ -92,7 +92,7 @@ class LibraryEmbeddings(Embeddings):
 
     async def aembed_query(self, text: str) -> list[float]:
         """Embed a question. Raises EmbeddingUnavailable."""
-        return (await self.aembed_documents([text]))[0]
+        return await await_on(self._loop, self._embed_question(text))
 
     def embed_documents(self, texts: list[str]) -> list[list[float]]:
         """Embed texts from synchronous code."""
@@ -100,7 +100,11 @@ class LibraryEmbeddings(Embeddings):
 
     def embed_query(self, text: str) -> list[float]:
         """Embed a question from synchronous code."""
-        return self.embed_documents([text])[0]
+        return wait_on(self._loop, self._embed_question(text))
+
+    async def _embed_question(self, text: str) -> list[float]:
+        vector: list[float] = (await self._embedder.embed_question(text)).tolist()
+        return vector
 
     async def _embed(self, texts: list[str]) -> list[list[float]]:
         return [row.tolist() for row in await self._embedder.embed(texts)]

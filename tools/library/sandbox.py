@@ -304,5 +304,7 @@ def _read_file(document: WiredDocument, how: Reading, reply: dict[str, Any], blo
     if not blobs:
         return ReadFile(ready, None)
     rows, terms, vectors = blobs
-    packed = PackedDocument(document.document_id, reply["segments"], rows, TermCounts.unpacked(terms), vectors)
+    packed = PackedDocument(
+        document.document_id, reply["segments"], rows, TermCounts.unpacked(terms), vectors, reply["words"]
+    )
     return ReadFile(ready, packed, reply["texts"])

@@ -38,7 +38,7 @@ def _document(header: dict[str, Any], blobs: Sequence[bytes], send: Send) -> Fra
     if packed is None:
         return reply, []
     rows = [packed.rows, packed.terms.packed(), packed.vectors]
-    return {**reply, "segments": packed.segments, "texts": file.texts}, rows
+    return {**reply, "segments": packed.segments, "words": list(packed.words), "texts": file.texts}, rows
 
 
 def _unpack(header: dict[str, Any], blobs: Sequence[bytes], send: Send) -> Frame:

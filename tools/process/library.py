@@ -8,7 +8,7 @@ from answers.checking import question_coverage
 from graph.ports import Families, Resources, SegmentSearcher
 from tools.auth.document_links import DocumentLinks
 from tools.backends.backend_registry import configured_families
-from tools.embeddings.embedder import Embedder, open_embedder, recorded_embedding, refuse_mismatch
+from tools.embeddings.embedder import Embedder
 from tools.judges.examined_judge import examined_by
 from tools.judges.examiner import open_examiner
 from tools.library.background_syncs import BackgroundSyncs
@@ -34,6 +34,7 @@ from tools.library.web_pages import WebPages
 from tools.originals.originals import Originals
 from tools.parsers import formats
 from tools.process.engines import index_worker, open_databases, open_milvus
+from tools.rerankers.onnx_reranker import opened_reranker
 from tools.retrieval.candidates import (
     DEADLINE_SECONDS,
     LEAST_SEGMENTS,
@@ -43,6 +44,7 @@ from tools.retrieval.candidates import (
 )
 from tools.retrieval.flat_indexes import FlatIndexes
 from tools.retrieval.hybrid_search import HybridSearcher
+from tools.retrieval.library_embedder import open_library_embedder
 from tools.retrieval.place_finder import LibraryPlaces
 from tools.retrieval.segment_store import SegmentStore
 from tools.runs.notifications import Notifications, PostgresCarrier
@@ -130,11 +132,10 @@ async def open_library(settings: Settings) -> AsyncIterator[Library]:
         # So that no upload waits for the files of a source.
         opened_sandbox(settings.jobs, 1, full_bytes=settings.max_document_bytes) as followed,
         opened_sandbox(viewing, PROCESSES, megabytes=VIEW_MEGABYTES, reply_bytes=REPLY_BYTES) as viewed,
+        opened_reranker(settings.reranker) as reranker,
+        open_library_embedder(settings, database) as embedder,
     ):
-        families = configured_families(settings, examined_by(examiner))
-        async with database.connection() as connection:
-            recorded = await recorded_embedding(connection)
-        embedder = await open_embedder(settings, recorded)
+        families = configured_families(settings, examined_by(examiner), reranker)
         workspaces = Workspaces(database)
         spending = Spending(database, workspaces, settings.spending)
         originals = Originals.of(settings, database, workspaces)
@@ -164,8 +165,6 @@ async def open_library(settings: Settings) -> AsyncIterator[Library]:
         try:
             if milvus is not None:
                 await milvus.warm()
-            async with database.connection() as connection:
-                await refuse_mismatch(connection, embedder)
             found = sandboxed if settings.web.fetch_pages or settings.mcp_search else ingestor
             async with (
                 open_web(settings, found, searcher) as web,
@@ -218,4 +217,3 @@ async def open_library(settings: Settings) -> AsyncIterator[Library]:
                 await follower.close()
             if milvus is not None:
                 await milvus.close()
-            await embedder.close()

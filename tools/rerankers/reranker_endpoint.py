@@ -10,7 +10,7 @@ import logging
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Protocol
 
 import httpx2
 
@@ -19,19 +19,28 @@ from graph.evidence import Hit, Segment
 from graph.ports import Grading, RelevanceGrader
 from graph.reasons import Reason
 from graph.usage import Meter
+from tools.rerankers.scoring_limits import LONGEST_QUERY, LONGEST_TEXT, SECONDS
 from tools.settings import RerankerSettings
 from tools.telemetry.tracing import model_call
 from tools.web.retry_after import retry_after
 
 BATCH_TEXTS = {"tei": 32, "cohere": 100, "jina": 100}  # 32: what a TEI server takes by default
-SECONDS = 5.0  # for all candidates of a question, retries included: without their scores it is answered too
 AT_ONCE = 4  # concurrent requests
 MOST_RETRIES = 2
 BACKOFF_SECONDS = 0.2  # before the first retry; doubled before the second
-LONGEST_QUERY = 4000  # characters
-LONGEST_TEXT = 8000
 MOST_BYTES = 1_000_000
 UNREADABLE = "The reranker's reply cannot be read: it does not score each text once."
+
+
+class Scorer(Protocol):
+    """What scores texts beside a question: an endpoint, or a model of a folder."""
+
+    async def score(self, query: str, texts: Sequence[str], *, seconds: float | None = None) -> list[float]:
+        """Return each text's relevance to a query, from 0 to 1, in order, in at most ``seconds``.
+
+        Raises RerankerUnavailable, or RerankerRefused for what would be refused again.
+        """
+        ...
 
 
 class Reranker:
@@ -175,7 +184,7 @@ class RerankedGrader:
     """
 
     then: RelevanceGrader
-    reranker: Reranker
+    reranker: Scorer
     min_score: float
     rescored: bool = True
 

@@ -16,6 +16,7 @@ from graph.ports import SearchQuery, SearchResult
 from graph.reasons import Reason, Reasons
 from text.terms import QueryTerms, weigh_question
 from tools.embeddings.embedder import Embedder
+from tools.embeddings.similarity_scale import FITTED, SimilarityScale
 from tools.retrieval.candidates import CandidateCounts, Candidates, has_enough, read_query_weights, record_search
 from tools.retrieval.common_terms import Combinations, CommonTerms, boxes_as_arrays
 from tools.retrieval.flat_indexes import FlatIndexes, nearest
@@ -31,6 +32,8 @@ from tools.retrieval.search_sql import (
     vector_as_text,
 )
 from tools.retrieval.title_hop import follow_titles
+from tools.retrieval.typical_vectors import TypicalVectors
+from tools.retrieval.vocabulary import Vocabulary
 from tools.storage.database import Connection, Database
 from tools.storage.partitions import Place, has_gone
 from tools.storage.tenants import Workspaces
@@ -60,6 +63,7 @@ class BoundQuery:
     scope: Scope = WHOLE_LIBRARY
     common: Combinations = NOTHING_COMMON
     coverage: float = 0.0
+    scale: SimilarityScale = FITTED
     embedding: NDArray[np.float32] | None = None
     candidates: Candidates | None = None
 
@@ -87,6 +91,8 @@ class HybridSearcher:
         self._candidates = candidates
         self._shares = ReadableShares()
         self._common_terms = CommonTerms()
+        self._vocabulary = Vocabulary()
+        self._typical = TypicalVectors()
 
     async def search(self, query: SearchQuery) -> SearchResult:
         """Find the segments that bear on a query; see ``graph.ports.SegmentSearcher``.
@@ -105,15 +111,23 @@ class HybridSearcher:
             degraded = NO_PGVECTOR
         elif coverage > 0:
             try:
-                embedding = _as_stored((await self._embedder.embed([query.text]))[0])
+                embedding = _as_stored(await self._embedder.embed_question(query.text))
             except EmbeddingUnavailable as error:
                 log.warning("Searching by words alone: %s", error)
                 degraded = NO_EMBEDDING
 
         async def search_on(conn: Connection) -> SearchResult:
             async def search_in(place: Place) -> SearchResult:
-                asked = BoundQuery(place, query, weigh_question(query.text), coverage=coverage, embedding=embedding)
-                return await self._answer_in(conn, asked, degraded)
+                respelled = await self._vocabulary.respell(conn, place, query.text, query.identity)
+                asked = BoundQuery(
+                    place,
+                    query,
+                    weigh_question(query.text, respelled.respelling),
+                    coverage=coverage,
+                    scale=self._embedder.scale,
+                    embedding=embedding,
+                )
+                return replace(await self._answer_in(conn, asked, degraded), also_searched=respelled.also)
 
             return await self._workspaces.read(conn, query.identity.workspace, search_in)
 
@@ -130,6 +144,9 @@ class HybridSearcher:
             asked = replace(asked, common=common)
         if asked.embedding is not None and asked.embedding.any():
             try:
+                if asked.scale.is_relative:
+                    scale = await self._typical.scaled(conn, place, asked.embedding, asked.scale)
+                    asked = replace(asked, scale=scale)
                 return await self._search(conn, asked, None)
             except (psycopg.errors.DataError, psycopg.errors.InternalError, psycopg.errors.NotSupportedError) as error:
                 if has_gone(error):
@@ -293,6 +310,7 @@ def bound_parameters(asked: BoundQuery) -> dict[str, Any]:
         "top_k": query.top_k,
         "min_score": query.min_score,
         "expand": query.expand,
-        "coverage": asked.coverage,
+        "dense_slope": asked.coverage * asked.scale.slope,
+        "dense_offset": asked.coverage * asked.scale.offset,
         "embedding": None if asked.embedding is None else vector_as_text(asked.embedding),
     }

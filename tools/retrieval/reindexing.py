@@ -1,4 +1,4 @@
-"""Re-embed every segment with another model, while search and ingestion continue.
+"""Re-embed every segment with another model, while search and ingestion continue, and weigh its terms anew if need be.
 
 The new vectors are collected in a separate table, workspace by workspace; this takes most of the time and blocks
 nobody. Then one transaction takes the write locks of all workspaces, embeds what was ingested meanwhile, swaps in the
@@ -18,13 +18,14 @@ from psycopg import errors, sql
 from graph.errors import ConfigurationError, InvalidRequest, NotFound
 from tools.embeddings.embedder import Embedder
 from tools.retrieval.indexing import maintain, new_version
+from tools.retrieval.reweighing import weigh_all_anew
 from tools.retrieval.search_sql import vector_as_text
 from tools.storage.database import Connection, Database, has_vectors, only_one, value_of
 from tools.storage.index_changes import begin_again, queue_all
 from tools.storage.partitions import Place, ensure_view, find_place, lock_library
 
 LOCK = 0x7265696E  # "rein", the advisory lock that allows one reindexing process at a time
-PAGE = 512
+PAGE = 128  # segments, which a slow encoder takes half a minute for: what is cut short loses no more
 FIRST = ("00000000-0000-0000-0000-000000000000", -1)
 
 Progress = Callable[[int, int], None]
@@ -48,7 +49,7 @@ async def reindex(
     *,
     elsewhere: Elsewhere | None = None,
 ) -> Reindexed:
-    """Re-embed the whole library and record the embedder as its model.
+    """Re-embed the whole library and record the embedder as its model; weigh terms anew that earlier rules weighed.
 
     ``progress`` is called with the number of embedded segments and their total. ``elsewhere`` embeds the pages of
     workspaces by other processes and reports how many segments each had; what it misses is embedded here.
@@ -66,6 +67,7 @@ async def reindex(
         model = name_of(embedder)
         await connection.execute("DELETE FROM reindexed_segments WHERE model <> %s", [model])
         workspaces = await _workspaces(connection)
+        await weigh_all_anew(connection, workspaces)
         total = await value_of(connection, "SELECT coalesce(sum(segments), 0)::integer FROM library_statistics")
         done = 0
 
@@ -87,6 +89,31 @@ async def reindex(
         for workspace in workspaces:
             await maintain(connection, workspace)
     return Reindexed(embedder.model, embedder.dimension, segments)
+
+
+@dataclass(frozen=True, slots=True)
+class Gathered:
+    """How far a reindex is: how many of all segments have their new vector, and whether a process is at work."""
+
+    segments: int
+    total: int
+    is_running: bool
+
+    def __str__(self) -> str:
+        state = "a reindex is running" if self.is_running else "a reindex was interrupted"
+        return f"{state}: {self.segments} of {self.total} segments are embedded"
+
+    @property
+    def advice(self) -> str:
+        """What to do."""
+        return "Wait for it to end." if self.is_running else "Run `citewell reindex` again: it goes on where it ended."
+
+
+async def gathered(connection: Connection, embedder: Embedder) -> Gathered | None:
+    """Read how far a reindex to an embedder is; None where none has begun."""
+    found = await connection.execute(_GATHERED, {"model": name_of(embedder), "lock": LOCK})
+    row = await found.fetchone()
+    return Gathered(*row) if row is not None and (row[0] or row[2]) else None
 
 
 def name_of(embedder: Embedder) -> str:
@@ -212,6 +239,14 @@ SELECT p.document_id, p.segment_index, p.body_hash,
 FROM page AS p LEFT JOIN reindexed_segments AS r
     ON r.workspace = %(workspace)s AND r.document_id = p.document_id AND r.segment_index = p.segment_index
 ORDER BY p.document_id, p.segment_index
+"""
+_GATHERED = """
+SELECT (SELECT count(*) FROM reindexed_segments WHERE model = %(model)s)::integer,
+    (SELECT coalesce(sum(segments), 0) FROM library_statistics)::integer,
+    EXISTS (
+        SELECT FROM pg_locks WHERE locktype = 'advisory' AND classid = 0 AND objid = %(lock)s AND objsubid = 1
+            AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+    )
 """
 _EVERY_PAGE = """
 SELECT document_id, segment_index FROM (

@@ -45,15 +45,13 @@ CONTEXT_NORM = 1 + 0.6 * CONTEXT  # so that a document in many segments has no a
 # Fitted by research/fitting/fit_score.py. A ratio of 1 is about a segment that holds every word of the question.
 INTERCEPT = -1.94
 LEXICAL = 7.41
-DENSE = 5.43
-DENSE_OFFSET = -2.44  # what similarity means nothing at all, times DENSE
 # How much the odds rise that a document bears on a question where what was found names it: docs/adr/0016.
 NAMED = 20.0
 
 SCORE = f"""1 / (1 + exp(-({INTERCEPT}
         + {LEXICAL} * CASE WHEN beside IS NULL THEN own ELSE (own + {CONTEXT} * beside) / {CONTEXT_NORM} END
             / greatest(attainable, 1e-6)
-        + %(coverage)s::float8 * ({DENSE} * similarity + {DENSE_OFFSET}))))"""
+        + %(dense_slope)s::float8 * similarity + %(dense_offset)s::float8)))"""
 
 
 def dense_coverage(coverage: float) -> float:
@@ -288,10 +286,12 @@ known_{leg} AS MATERIALIZED (
 _NAMED_PARTS = ("known_lexical", "known_dense", "named_lexical", "named_dense")
 _NAMED_COUNTS = ", ".join(["", *(f"(SELECT count(*)::integer FROM {name})" for name in _NAMED_PARTS)])
 
+# A segment has no distance of terms where the library has none of the question's, as of one in another language.
 _RANKED = (
     """,
 pool AS MATERIALIZED (
-    SELECT s.document_id, s.segment_index, -({lexical_distance}) AS own, {similarity} AS similarity, q.attainable, (
+    SELECT s.document_id, s.segment_index, coalesce(-({lexical_distance}), 0) AS own,
+        {similarity} AS similarity, q.attainable, (
         SELECT max(-({distance_beside})) FROM {partition} AS x WHERE x.workspace = {workspace}
         AND x.document_id = s.document_id AND x.segment_index IN (s.segment_index - 1, s.segment_index + 1)
     ) AS beside

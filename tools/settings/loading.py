@@ -16,7 +16,7 @@ from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSetti
 
 from graph.errors import ConfigurationError
 from tools.settings.deployment import Settings
-from tools.settings.embeddings import STATIC
+from tools.settings.embeddings import ONNX, STATIC
 from tools.settings.retired import drop_retired, refuse_moved, retired_in
 
 # Names that other stacks set, in the environment or in .env; they fill what no CITEWELL_ name does.
@@ -116,7 +116,7 @@ class _AliasSource(PydanticBaseSettingsSource):
     def _embedding(self, base_url: str) -> dict[str, tuple[str, Any]]:
         named = self.current_state.get("embedding", {})
         model = named.get("model") or self._name(EMBEDDING_MODEL)
-        if not model or model == STATIC:
+        if not model or model == STATIC or model.startswith(ONNX):
             return {}
         found: dict[str, tuple[str, Any]] = {
             "embedding.model": (EMBEDDING_MODEL, model),

@@ -1462,7 +1462,10 @@ export type SourcesDisagree = {
   positions: Position[];
 };
 
-/** Segments that a search found. `servers` are the MCP servers that were searched, none where it was the web. */
+/**
+ * Segments that a search found. `servers` are the MCP servers that were searched, none where it was the web.
+ * `also_searched` are words of the library that were searched for since it does not know one of the query's.
+ */
 export type SourcesFound = {
   /** The version of the event schema. */
   schema: 1;
@@ -1478,6 +1481,7 @@ export type SourcesFound = {
   degraded: string | null;
   why: Why[];
   servers: string[];
+  also_searched: string[];
 };
 
 /** `sources` is the whole list so far; it only ever grows, so that indices never change. */

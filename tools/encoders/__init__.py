@@ -1,0 +1,1 @@
+"""Encoders of a folder, run by ONNX Runtime in a process of their own."""
