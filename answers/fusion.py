@@ -12,6 +12,7 @@ from graph.evidence import Hit, Segment
 from graph.ports import SearchQuery, SearchResult, SegmentSearcher
 
 NEIGHBOUR_DECAY = 0.9  # of the score of a hit, for each segment further from it
+PLACES = 3  # among the hits, for each wording beside the first
 
 
 async def search_wordings(
@@ -19,8 +20,8 @@ async def search_wordings(
 ) -> list[tuple[str, SearchResult]]:
     """Search for a query in each of its wordings at once, and return each with the hits that it found best.
 
-    Joined, they are as many as one search finds. The wordings choose by turns: a few key words score higher than a
-    question does, and by score alone their hits would leave no place to those of the question's own words.
+    Each further wording adds ``PLACES`` to what one search finds. The wordings choose by turns: a few key words score
+    higher than a question does, and by score alone they would leave no place to what the question's own words find.
     Raises DependencyFailed.
     """
     texts = list(dict.fromkeys(wordings))
@@ -46,11 +47,17 @@ async def search_wordings(
 
 def _by_turns(found: Sequence[Sequence[Hit]], query: SearchQuery) -> list[Hit]:
     ranked = [sorted((hit for hit in hits if hit.own_score > 0), key=lambda hit: -hit.own_score) for hits in found]
-    turns = [hit.segment_id for row in zip_longest(*ranked) for hit in row if hit is not None]
-    chosen = list(dict.fromkeys(turns))[: query.top_k]
-    return join_hits(
-        [hit if hit.segment_id in chosen else replace(hit, own_score=0.0) for hits in found for hit in hits], query
-    )
+    turns: dict[str, int] = {}
+    for turn, row in enumerate(zip_longest(*ranked)):
+        for hit in row:
+            if hit is not None:
+                turns.setdefault(hit.segment_id, turn)
+    places = query.top_k + PLACES * (len(found) - 1)
+    chosen = dict(list(turns.items())[:places])
+    hits = [hit if hit.segment_id in chosen else replace(hit, own_score=0.0) for hits in found for hit in hits]
+    joined = join_hits(hits, replace(query, top_k=places))
+    beside = hits_beside(joined)
+    return [replace(hit, turn=chosen.get(beside.get(hit.segment_id, hit.segment_id), places)) for hit in joined]
 
 
 def join_hits(hits: Iterable[Hit], query: SearchQuery) -> list[Hit]:

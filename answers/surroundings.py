@@ -44,10 +44,15 @@ def joined(segment_ids: Iterable[str], segments: Mapping[str, Segment]) -> dict[
         wide = own
         if before is not None and before.end == own.start:
             wide = replace(wide, start=before.start, text=before.text + wide.text, blocks=_blocks(before, wide))
-        if behind is not None and behind.start == own.end:
-            wide = replace(wide, end=behind.end, text=wide.text + behind.text, blocks=_blocks(wide, behind))
-        found[each] = wide
+        found[each] = wide if behind is None else with_next(wide, behind)
     return found
+
+
+def with_next(segment: Segment, behind: Segment) -> Segment:
+    """Return a segment joined with the one behind it; alone where others lie between."""
+    if behind.start != segment.end:
+        return segment
+    return replace(segment, end=behind.end, text=segment.text + behind.text, blocks=_blocks(segment, behind))
 
 
 def leaves(proof: Proof, segments: Mapping[str, Segment]) -> bool:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from fastapi import FastAPI
 
 from api.auditing import AuditMiddleware, serve_audit
+from api.body_limits import BodyLimitMiddleware
 from api.browsers import PublicAddress
 from api.dependencies import RouteTable
 from api.dialects.registry import DIALECTS, NATIVE, mount_plugins, require_dialects
@@ -17,7 +18,6 @@ from api.login_streams import CHECK_SECONDS
 from api.mcp.endpoint import mount_mcp, serve_mcp
 from api.metrics_server import router as metrics_router_
 from api.middleware import (
-    BodyLimitMiddleware,
     IdentityMiddleware,
     LoopbackMiddleware,
     allow_origins,
@@ -119,6 +119,8 @@ def create_app(settings: Settings, *, citewell: Citewell | None = None, page: Pa
         version=str(SCHEMA),
         description=DESCRIPTION,
         lifespan=lifespan,
+        docs_url=None,
+        redoc_url=None,
         telemetry=request_telemetry(traced=traced),
     )
     app.keeps_layers = traced
@@ -130,13 +132,14 @@ def create_app(settings: Settings, *, citewell: Citewell | None = None, page: Pa
     app.state.relying_party = _relying_party(settings)
     app.state.login_check_seconds = CHECK_SECONDS
     app.state.page = read_page(page)
+    app.state.reference = None
     app.state.endpoint_probe = EndpointProbe()
     app.state.verification_slots = VerificationSlots(settings.runs)
     app.add_middleware(BodyLimitMiddleware, document_bytes=settings.max_document_bytes)
     app.add_middleware(IdentityMiddleware, identify=identify)
     app.add_middleware(AuditMiddleware, keeps_questions=settings.audit.questions)
     if settings.auth.mode == "none":
-        app.add_middleware(LoopbackMiddleware, origins=origins)
+        app.add_middleware(LoopbackMiddleware, address=address, origins=origins)
     allow_origins(app, origins, of_keys=settings.auth.mode == "keys")
     app.add_middleware(ObservationMiddleware)
     if settings.metrics.listen == "app":

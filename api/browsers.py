@@ -6,6 +6,7 @@ that. Pages cannot set either. Links from elsewhere may open a document or a sha
 """
 
 import re
+from collections.abc import Container
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers
@@ -127,12 +128,20 @@ def refuse_cross_site(
 
 def opens_document(connection: HTTPConnection) -> bool:
     """Whether a person follows a link to a document or a share, from wherever."""
+    return _navigates(connection) and _OPENABLE.match(connection.scope["path"]) is not None
+
+
+def opens_page(connection: HTTPConnection, paths: Container[str]) -> bool:
+    """Whether a person follows a link to one of these paths, from wherever."""
+    return _navigates(connection) and connection.scope["path"] in paths
+
+
+def _navigates(connection: HTTPConnection) -> bool:
     headers = connection.headers
     return (
         connection.scope["method"] in SAFE
         and headers.get("sec-fetch-mode") == "navigate"
         and headers.get("sec-fetch-dest") == "document"
-        and _OPENABLE.match(connection.scope["path"]) is not None
     )
 
 

@@ -20,6 +20,7 @@ STYLE = (
     "section{white-space:pre-wrap;overflow-wrap:anywhere;padding:.25rem .5rem;border-radius:.25rem}"
     "section:target{background:#fff3c4;color:#222}mark{background:#ffd54a;color:#111}"
     "h2{font-size:.85rem;color:light-dark(#666,#aaa);margin:1.5rem 0 0}"
+    "pre{overflow-x:auto}summary{cursor:pointer}"
 )
 OF_DOCUMENT = 'dir="auto" lang=""'  # a text in a language that nobody has told
 # Within the page, since a browser that is told of none asks for one that the policy refuses.
@@ -30,7 +31,6 @@ HEADERS = {
         "img-src data:; script-src 'self'; require-trusted-types-for 'script'; trusted-types 'none'; "
         "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
     ),
-    "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
     "Cache-Control": "private, no-cache",
 }

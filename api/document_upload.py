@@ -6,6 +6,7 @@ Where there is neither, the page at ``url`` is fetched.
 import asyncio
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Annotated, Any
 
 from fastapi import Depends, Request
@@ -14,6 +15,8 @@ from pydantic import Field, ValidationError
 from starlette.datastructures import FormData, UploadFile
 from starlette.exceptions import HTTPException
 
+from api.body_limits import BODY_BYTES
+from api.dependencies import Me, OpenLibrary
 from api.fields import Body
 from api.openapi import REFERENCE
 from graph.evidence import Space
@@ -101,15 +104,20 @@ UPLOAD_BODY: dict[str, Any] = {
 }
 
 
-async def read_upload(request: Request) -> NewDocument:
+async def read_upload(request: Request, me: Me, library: OpenLibrary) -> NewDocument:
     """Read the document of a request, as JSON or as a form.
 
-    Raises RequestValidationError for invalid fields, and HTTPException 415 for any other media type.
+    Large JSON is read apart: millions of small values hold an interpreter for seconds, in whatever thread. Raises
+    RequestValidationError for invalid fields, and HTTPException 415 for any other media type.
     """
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     try:
         if kind == "application/json":
-            return await _from_json(await request.body())
+            body = await request.body()
+            if len(body) > BODY_BYTES:
+                rest, text = await library.uploads.split_json(me, body, most_bytes=BODY_BYTES)
+                return _readable(replace(_from_json(rest), text=text))
+            return _readable(await asyncio.to_thread(_from_json, body))
         if kind == "multipart/form-data":
             async with request.form(max_files=1, max_fields=FORM_FIELDS) as form:
                 return await _from_form(form)
@@ -121,9 +129,9 @@ async def read_upload(request: Request) -> NewDocument:
 UploadedDocument = Annotated[NewDocument, Depends(read_upload)]
 
 
-async def _from_json(body: bytes) -> NewDocument:
-    fields = await asyncio.to_thread(DocumentText.model_validate_json, body)
-    return _readable(NewDocument(**_fields(fields), text=fields.text))
+def _from_json(body: bytes) -> NewDocument:
+    fields = DocumentText.model_validate_json(body)
+    return NewDocument(**_fields(fields), text=fields.text)
 
 
 async def _from_form(form: FormData) -> NewDocument:

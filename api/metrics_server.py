@@ -11,10 +11,10 @@ from starlette.applications import Starlette
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
-from api.dependencies import Opened, needs
+from api.dependencies import Me, Opened, needs
 from api.problems import problems
 from graph.entrypoint import Citewell
-from graph.errors import ConfigurationError
+from graph.errors import ConfigurationError, NotPermitted
 from tools.runs.readings import DatabaseReadings, RunReadings
 from tools.settings import MetricsSettings
 from tools.telemetry.metrics import Gatherer, exposition
@@ -39,9 +39,17 @@ router = APIRouter(tags=["health"])
     response_class=Response,
     responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}}, **problems(503)},
 )
-@needs("read", "write", "admin")
-async def read_metrics(request: Request, citewell: Opened) -> Response:
-    """Return the metrics of this process, for Prometheus: OpenMetrics where the `Accept` header asks for it."""
+@needs("admin")
+async def read_metrics(request: Request, me: Me, citewell: Opened) -> Response:
+    """Return the metrics of this process, for Prometheus: OpenMetrics where the `Accept` header asks for it.
+
+    They count all workspaces, so credentials that are restricted to some spaces don't read them.
+    """
+    if me.spaces is not None:
+        raise NotPermitted(
+            "These credentials are for some spaces alone, and metrics count everything.",
+            suggestion="Use a key of `citewell keys create --scope admin`, or set CITEWELL_METRICS__LISTEN.",
+        )
     return await answer_scrape(request, gatherers_of(citewell))
 
 

@@ -1,4 +1,4 @@
-"""ASGI middleware: authentication, allowed origins and hosts, and the largest body.
+"""ASGI middleware: authentication, and allowed origins and hosts.
 
 A request is identified by its credentials alone, before its body is read: none if only this machine can reach the
 service, an API key, a token of a trusted issuer, the cookie of a person who logged in, or a trusted proxy's headers.
@@ -17,23 +17,37 @@ from urllib.parse import unquote, urlencode, urlsplit
 
 from fastapi import FastAPI
 from starlette.datastructures import Headers
-from starlette.exceptions import HTTPException
 from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import HTTPConnection
 from starlette.responses import RedirectResponse, Response
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from answers.citations import excerpt
 from api.auditing import Audited
-from api.browsers import LOGIN_COOKIE, PublicAddress, names_loopback, opens_document, refuse_cross_site
+from api.browsers import (
+    LOGIN_COOKIE,
+    PublicAddress,
+    names_loopback,
+    opens_document,
+    opens_page,
+    refuse_cross_site,
+)
 from api.dependencies import RouteTable, default_action
 from api.login_streams import LoginStream
-from api.problems import RequestTooLarge, in_dialect_shape, problem, problem_of
+from api.problems import in_dialect_shape, problem, problem_of
 from api.stream import keep_layers
 from graph.entrypoint import Citewell
-from graph.errors import CitewellError, ConfigurationError, InvalidRequest, NotAuthenticated, NotFound, NotPermitted
+from graph.errors import (
+    CitewellError,
+    ConfigurationError,
+    CrossSiteRequest,
+    InvalidRequest,
+    NotAuthenticated,
+    NotFound,
+    NotPermitted,
+)
 from graph.evidence import Identity
-from tools.auth.api_keys import ApiKeys, normal_origin
+from tools.auth.api_keys import PREFIX, ApiKeys, normal_origin
 from tools.auth.document_links import LINKS_PATH
 from tools.auth.identities import EVERYTHING, Grant, Rights, checked_identity
 from tools.auth.limits import UsedLimits, client_network
@@ -51,7 +65,7 @@ if TYPE_CHECKING:
 
 # An orchestrator's probes send no credentials. The OpenAPI description and the page are the same in every deployment;
 # the page asks for a key once it is open.
-OPEN_PATHS = frozenset({"/", "/healthz", "/readyz", "/docs", "/docs/oauth2-redirect", "/redoc", "/openapi.json"})
+OPEN_PATHS = frozenset({"/", "/healthz", "/readyz", "/docs", "/openapi.json"})
 LOGIN_PATHS = frozenset({"/login", "/login/callback", "/api/login"})  # people come here to get their cookie
 PAGE_FILES_PATH = "/page/"
 CHALLENGE = 'Bearer realm="citewell"'
@@ -202,7 +216,7 @@ def identify_by(settings: Settings, address: PublicAddress, origins: frozenset[s
     match settings.auth.mode:
         case "none":
             identity = Identity(settings.workspace, settings.user, tuple(settings.groups))
-            return _always(Grant(identity, None, rights=Rights(EVERYTHING)))
+            return _by_key_or(Grant(identity, None, rights=Rights(EVERYTHING)))
         case "jwt":
             from tools.auth.tokens import TokenVerifier
 
@@ -229,9 +243,15 @@ def _is_open(path: str) -> bool:
     return path in OPEN_PATHS or path in LOGIN_PATHS or path.startswith((PAGE_FILES_PATH, LINKS_PATH, SHARES_PATH))
 
 
-def _always(grant: Grant) -> Identify:
+def _by_key_or(grant: Grant) -> Identify:
+    """Identify a request by a key of ours where it has one, so that nobody takes a wrong key for a good one.
+
+    Whatever else a client sends because it has to send something, such as `none`, is passed over.
+    """
+
     async def identify(connection: HTTPConnection, library: Library) -> Grant:
-        return grant
+        sent = (*_bearers(connection.headers), *connection.headers.getlist(KEY_HEADER))
+        return await _by_key(connection, library) if any(key.startswith(PREFIX) for key in sent) else grant
 
     return identify
 
@@ -300,78 +320,46 @@ def _challenge(headers: Headers) -> str:
     return f'{CHALLENGE}, error="invalid_token"' if sent else CHALLENGE
 
 
-BODY_BYTES = 1_000_000
-DOCUMENTS_PATH = "/api/documents"
-JOBS_PATH = "/api/jobs"
-DOCUMENTS_OF_JOB = 10  # that the bytes of one upload of several files may add up to
-FORM_BYTES = 1_000_000  # that a form or JSON may add to the document's own bytes
-
-
-class BodyLimitMiddleware:
-    """Middleware that answers 413 to a body larger than its route accepts, with or without a declared length."""
-
-    def __init__(self, app: ASGIApp, *, document_bytes: int) -> None:
-        self._app = app
-        self._document_bytes = document_bytes + FORM_BYTES
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request on, and count the bytes of its body as they arrive."""
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
-        limit = self._limit(scope["path"])
-        declared = Headers(scope=scope).get("content-length", "0")
-        if declared.isdigit() and int(declared) > limit:
-            response = problem_of(_too_large(limit))
-            await in_dialect_shape(scope["path"], response)(scope, receive, send)
-            return
-        arrived = 0
-
-        async def counted() -> Message:
-            nonlocal arrived
-            message = await receive()
-            arrived += len(message.get("body", b""))
-            if arrived > limit:
-                # While FastAPI reads a body, it lets only this kind of exception through.
-                raise HTTPException(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, _too_large(limit).message)
-            return message
-
-        await self._app(scope, counted, send)
-
-    def _limit(self, path: str) -> int:
-        if path == JOBS_PATH:
-            return DOCUMENTS_OF_JOB * self._document_bytes
-        return self._document_bytes if path.startswith(DOCUMENTS_PATH) else BODY_BYTES
-
-
-def _too_large(limit: int) -> RequestTooLarge:
-    return RequestTooLarge(f"The request is larger than {limit} bytes.")
-
-
 class LoopbackMiddleware:
     """Middleware that refuses requests that another site's page makes a browser on this machine send.
 
     A service without authentication must not be reachable through a name that resolves to 127.0.0.1 (DNS rebinding),
-    nor by another site's form. Such a page can't hide its own Host and Origin. Listed origins are allowed.
+    nor by another site's form, picture or link. Such a page can't hide its own Host, nor its Origin where the browser
+    names one, nor that it is another site where the browser names none. Listed origins are allowed.
     """
 
-    def __init__(self, app: ASGIApp, *, origins: frozenset[str]) -> None:
+    def __init__(self, app: ASGIApp, *, address: PublicAddress, origins: frozenset[str]) -> None:
         self._app = app
+        self._address = address
         self._origins = origins
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request on if its Host and Origin are local, or answer 403."""
-        if scope["type"] == "http" and not self._is_local(Headers(scope=scope)):
-            response = problem(
+        """Pass the request on if it is sent to this machine and by no other site's page, or answer 403."""
+        response = None
+        if scope["type"] == "http":
+            response = self._refusal(HTTPConnection(scope))
+        if response is not None:
+            await in_dialect_shape(scope["path"], response)(scope, receive, send)
+            return
+        await self._app(scope, receive, send)
+
+    def _refusal(self, connection: HTTPConnection) -> Response | None:
+        if not self._is_local(connection.headers):
+            return problem(
                 "invalid_request",
                 "Host and Origin must name this machine: localhost, 127.0.0.1 or [::1].",
                 "Open the service under one of these names, list the page's origin in CITEWELL_CORS_ORIGINS, or let "
                 "your own server call it.",
                 status=HTTPStatus.FORBIDDEN,
             )
-            await in_dialect_shape(scope["path"], response)(scope, receive, send)
-            return
-        await self._app(scope, receive, send)
+        # A page of this machine names its origin where it may read the reply; pictures and forms that only send don't.
+        if "origin" in connection.headers or opens_page(connection, OPEN_PATHS):
+            return None
+        try:
+            refuse_cross_site(connection, self._address, silent_ones=True)
+        except CrossSiteRequest as error:
+            return problem_of(error)
+        return None
 
     def _is_local(self, headers: Headers) -> bool:
         origin = headers.get("origin")

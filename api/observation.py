@@ -42,7 +42,10 @@ def request_telemetry(*, traced: bool) -> TelemetryConfig:
 
 
 class ObservationMiddleware:
-    """Middleware around all others. A proxy's ``X-Request-ID`` is kept, and any response without one gets ours."""
+    """Middleware around all others. A proxy's ``X-Request-ID`` is kept, and any response without one gets ours.
+
+    No response is taken for another type than it says.
+    """
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -61,7 +64,9 @@ class ObservationMiddleware:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                MutableHeaders(scope=message).setdefault(REQUEST_ID, request_id)
+                headers = MutableHeaders(scope=message)
+                headers.setdefault(REQUEST_ID, request_id)
+                headers.setdefault("X-Content-Type-Options", "nosniff")  # what is said of a body's type holds
             await send(message)
 
         if scope["query_string"]:  # FastAPI has put it into the span, and it may hold a question or a key

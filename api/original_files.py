@@ -18,7 +18,6 @@ _SHOWN = frozenset(
 )
 _HEADERS = {
     "Content-Security-Policy": "default-src 'none'; sandbox; frame-ancestors 'self'",
-    "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cache-Control": "private, no-cache",
@@ -68,7 +67,7 @@ async def send_original(request: Request, originals: Originals, stored: StoredOr
 def send_picture(picture: ShownPicture) -> Response:
     """Answer with a picture of a raster format, under the headers of originals."""
     headers = {name: value for name, value in _HEADERS.items() if name != "Accept-Ranges"}
-    return Response(picture.data, headers={**headers, "Content-Type": picture.raster.media_type})
+    return Response(picture.data, headers={**headers, "Content-Type": picture.media_type})
 
 
 async def _chained(first: bytes, pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:

@@ -118,7 +118,7 @@ _MEANINGS: Mapping[int, Mapping[type[CitewellError], str]] = {  # by status
         errors.ModelRefused: "The model's endpoint refused the key, the model or the request.",
         errors.ModelUnavailable: "The model's endpoint can't be reached, is overloaded, or took too long.",
         NotReady: "`GET /readyz`: questions can't be answered; names each reason.",
-        errors.Overloaded: "The process has as many active and waiting runs as it accepts.",
+        errors.Overloaded: "The process has as many active and waiting runs, or files to look into, as it accepts.",
         errors.RerankerRefused: "The reranker endpoint refused the key, the address or the request.",
         errors.RerankerUnavailable: "The reranker endpoint did not answer, or its reply can't be read.",
         errors.ServerStopping: "The process is stopping and accepts nothing new.",
@@ -275,13 +275,18 @@ def register_error_shape(
 
 def in_dialect_shape(path: str, response: Response) -> Response:
     """Convert a problem to the error format of its path, if it has one."""
-    registered = next((shape for prefix, shape in SHAPES.items() if path.startswith(prefix)), None)
+    registered = SHAPES.get(_prefix_of(path))
     if registered is None or response.media_type != MEDIA_TYPE:
         return response
     body = to_json(registered.shape(Problem.model_validate_json(bytes(response.body))))
     status = registered.statuses.get(response.status_code, response.status_code)
     kept = {name: value for name, value in response.headers.items() if not name.startswith("content-")}
     return Response(body, status, kept, "application/json")
+
+
+def _prefix_of(path: str) -> str:
+    """Return the longest prefix of a path that has an error format; "" where none has."""
+    return max((prefix for prefix in SHAPES if path.startswith(prefix)), key=len, default="")
 
 
 def install_error_handlers(app: FastAPI) -> None:
@@ -339,8 +344,8 @@ async def _http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     code, advice = _HTTP_KINDS.get(error.status_code, ("invalid_request", ROUTES_ADVICE))
     detail = str(error.detail)
-    prefix = next((prefix for prefix, shape in SHAPES.items() if request.url.path.startswith(prefix)), None)
-    if error.status_code == HTTPStatus.NOT_FOUND and prefix is not None and SHAPES[prefix].names_routes:
+    prefix = _prefix_of(request.url.path)
+    if error.status_code == HTTPStatus.NOT_FOUND and prefix and SHAPES[prefix].names_routes:
         detail = f"There is no route {request.method} {request.url.path[:LONGEST_NAME]}."
         advice = f"There are: {', '.join(_routes_below(request.app, prefix))}."
     headers = dict(error.headers or {})
@@ -375,7 +380,11 @@ async def _client_left(request: Request, error: Exception) -> Response:
 
 async def _unexpected_error(request: Request, error: Exception) -> Response:
     # No logging here: Starlette logs the traceback and raises the error again after this response.
+    # It is around all middleware, so it has this header by itself.
     response = problem(
-        "internal", "The request failed for an internal reason.", "Report this with the time it happened."
+        "internal",
+        "The request failed for an internal reason.",
+        "Report this with the time it happened.",
+        headers={"X-Content-Type-Options": "nosniff"},
     )
     return in_dialect_shape(request.url.path, response)

@@ -17,6 +17,7 @@ from bench.figures import Figure, figure, percentile
 from bench.libraries import BenchWorkspace, Loaded, load_workspaces
 from graph.evidence import Hit, Identity
 from graph.ports import SearchQuery, SearchResult
+from tools.embeddings.embedder import Embedder
 from tools.embeddings.static_embedding import StaticEmbedder
 from tools.langchain.vector_store import library_vector_store
 from tools.retrieval.flat_indexes import LEAST_SEARCHES, FlatIndexes
@@ -224,12 +225,18 @@ def _ids(hits: Sequence[Hit]) -> set[str]:
     return {hit.segment.segment_id for hit in hits}
 
 
-class _Blind:
+class _Blind(Embedder):
     """An embedder that covers no text, so that search is lexical only."""
 
     def __init__(self, embedder: StaticEmbedder) -> None:
         self.model, self.dimension = embedder.model, embedder.dimension
-        self.embed, self.close = embedder.embed, embedder.close
+        self._embedder = embedder
+
+    async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        return await self._embedder.embed(texts)
+
+    async def close(self) -> None:
+        await self._embedder.close()
 
     def coverage(self, text: str) -> float:
         return 0.0

@@ -3,7 +3,6 @@
 import hashlib
 import logging
 import os
-import shutil
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
@@ -31,12 +30,14 @@ from tools.backends.backend_registry import configured_families
 from tools.embeddings.embedder import Embedder, refuse_mismatch
 from tools.embeddings.onnx_embedding import OnnxEmbedder
 from tools.judges.judge_registry import check_judge
+from tools.library.sandbox import opened_sandbox
 from tools.parsers import formats
 from tools.plugins.entry_points import BACKENDS, DIALECTS, JUDGES, PARSERS, find_plugins
 from tools.retrieval.reindexing import Gathered, gathered
 from tools.settings import ALIASES, RETIRED, UNUSED, McpServerSettings, ModelSettings, Settings
 from tools.storage.database import Connection, database_errors, has_vectors, refuse_older
-from tools.storage.embedded import locate_data_folder, unprivileged_user
+from tools.storage.embedded import locate_data_folder
+from tools.storage.server_account import unprivileged_user
 from tools.storage.startup import open_database
 
 log = logging.getLogger("citewell.cli")
@@ -92,16 +93,17 @@ async def all_checks(settings: Settings, announce: Callable[[str], None]) -> Asy
     if settings.originals not in ("postgresql", "off"):
         announce("Checking the store of originals")
         yield await check_originals(settings)
-    announce("Checking plugins")
-    for check in [check_programs(), *check_plugins(settings), *check_other_names(), *check_retired(settings)]:
+    announce("Checking parsers and plugins")
+    programs = [check_programs(), *await check_sandbox(settings)]
+    for check in [*programs, *check_plugins(settings), *check_other_names(), *check_retired(settings)]:
         yield check
 
 
 def check_programs() -> Check:
     """Tell which programs of the machine help to read files; without them some are refused."""
-    from tools.parsers.old_office import libreoffice
+    from tools.parsers.programs import libreoffice, tesseract
 
-    found = {"libreoffice": libreoffice() is not None, "tesseract": shutil.which("tesseract") is not None}
+    found = {"libreoffice": libreoffice() is not None, "tesseract": tesseract() is not None}
     old = (
         "LibreOffice reads .doc, .xls and .ppt"
         if found["libreoffice"]
@@ -109,6 +111,42 @@ def check_programs() -> Check:
     )
     scans = "tesseract reads scans" if found["tesseract"] else "no tesseract to read scans"
     return Check("programs", True, f"{old}; {scans}", facts=dict(found))
+
+
+async def check_sandbox(settings: Settings) -> list[Check]:
+    """Start a process that parses files, and tell what the system keeps from it; what can't be had here is no fault."""
+    try:
+        async with opened_sandbox(settings.jobs, 1) as sandbox:
+            holds, _ = await sandbox.run("confinement", {}, b"")
+    except CitewellError as error:
+        return [failed("parsers", error)]
+    user = f"a user of their own ({holds['user']})" if holds["user"] != os.geteuid() else "the user of this command"
+    told = (
+        (
+            "files",
+            holds["landlock"],
+            "open code and fonts, and change their own folder alone",
+            "Linux 5.13 or newer with Landlock",
+        ),
+        (
+            "calls",
+            holds["system_calls"],
+            "start no program, open no socket, signal no other process",
+            "Linux on x86-64 or 64-bit ARM",
+        ),
+        (
+            "memory",
+            holds["memory"] and holds["privileges"],
+            "gain no privileges, and see no memory but theirs",
+            "Linux",
+        ),
+    )
+    checks = [
+        Check(f"parsers: {name}", True, f"they {what}" if held else "not confined", "" if held else f"{needs} can.")
+        for name, held, what, needs in told
+    ]
+    rest = f"parsers run as {user}, with a plain environment and limits of time, memory and size"
+    return [*checks, Check("parsers: user", True, rest, facts=holds)]
 
 
 async def check_originals(settings: Settings) -> Check:

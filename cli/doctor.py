@@ -23,7 +23,7 @@ async def doctor(as_json: AsJson = False) -> Exit:
 
     settings = settings_for()
     with progress_console().status("Checking the database") as status:
-        checks = [check async for check in all_checks(settings, status.update)]
+        checks = [_told(check) async for check in all_checks(settings, status.update)]
     family = family_of(settings)
     if as_json:
         ok = all(check.ok for check in checks)
@@ -31,6 +31,17 @@ async def doctor(as_json: AsJson = False) -> Exit:
     else:
         _show(family, checks, settings)
     return max((check.exit_code for check in checks), default=Exit.OK)
+
+
+def _told(check: "Check") -> "Check":
+    """Return a check without the credentials that stand in addresses."""
+    from dataclasses import replace
+
+    from graph.addresses import without_credentials
+
+    facts = {name: without_credentials(fact) if isinstance(fact, str) else fact for name, fact in check.facts.items()}
+    detail, suggestion = without_credentials(check.detail), without_credentials(check.suggestion)
+    return replace(check, detail=detail, suggestion=suggestion, facts=facts)
 
 
 def family_of(settings: "Settings") -> dict[str, str]:

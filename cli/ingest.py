@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from graph.evidence import Identity, Space
     from tools.library.ingestion import Ingestor, Report
     from tools.library.new_documents import NewDocument
+    from tools.library.sandbox import Sandbox
     from tools.library.web_pages import Extent, WebPages
     from tools.settings import Settings
 
@@ -108,7 +109,7 @@ async def ingest(
             reports = await ingest_shown(ingestor, storage.identity, files, fields)
         if addresses:
             extent: Extent = "site" if site else "sitemap" if sitemap else "page"
-            async with opened_pages(settings, storage, ingestor) as pages:
+            async with opened_pages(settings, storage, ingestor, sandbox) as pages:
                 for address in addresses:
                     found = pages.ingest_web(
                         storage.identity,
@@ -150,14 +151,16 @@ async def ingest_shown(
 
 
 @asynccontextmanager
-async def opened_pages(settings: "Settings", storage: Storage, ingestor: "Ingestor") -> "AsyncIterator[WebPages]":
+async def opened_pages(
+    settings: "Settings", storage: Storage, ingestor: "Ingestor", sandbox: "Sandbox"
+) -> "AsyncIterator[WebPages]":
     """Open the ingestor of web pages; close its connections on exit."""
     from tools.library.catalogue import Documents
     from tools.library.web_pages import WebPages
     from tools.originals.originals import Originals
     from tools.web.sites import WebReader
 
-    reader = WebReader(settings)
+    reader = WebReader(settings, sandbox)
     originals = Originals.of(settings, storage.database, storage.workspaces)
     documents = Documents(storage.database, storage.workspaces, originals)
     try:

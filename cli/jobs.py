@@ -112,7 +112,7 @@ async def worker(processes: Processes = None, as_json: AsJson = False) -> None:
     from api.metrics_server import serve_metrics
     from cli.process_memory import share_heap
     from tools.library.ingestion import Ingestor
-    from tools.library.job_worker import JobWorker
+    from tools.library.job_worker import SPARE, JobWorker
     from tools.library.sandbox import opened_sandbox
     from tools.process.engines import following_index
     from tools.runs.notifications import Notifications, PostgresCarrier
@@ -124,7 +124,7 @@ async def worker(processes: Processes = None, as_json: AsJson = False) -> None:
     async with (
         opened_database(settings) as storage,
         opened_embedder(settings) as embedder,
-        opened_sandbox(limits, limits.workers) as sandbox,
+        opened_sandbox(limits, limits.workers + SPARE, full_bytes=settings.max_document_bytes) as sandbox,
         following_index(storage.database, settings.milvus),
         serve_metrics(settings.metrics, [DatabaseReadings(storage.database)]),
     ):

@@ -11,6 +11,7 @@ from dotenv import dotenv_values
 from pydantic import BaseModel, SecretStr
 from pydantic.fields import FieldInfo
 
+from graph.addresses import without_credentials
 from tools.settings import ModelSettings, Settings
 
 Origin = Literal["environment", ".env", "alias", "default"]
@@ -91,8 +92,9 @@ def _shown(value: object) -> str:
     if isinstance(value, SecretStr):
         return MASK if value.get_secret_value() else ""
     if isinstance(value, list):
-        return ", ".join(_model(item) if isinstance(item, ModelSettings) else str(item) for item in value)
-    return "" if value is None else str(value)
+        shown = ", ".join(_model(item) if isinstance(item, ModelSettings) else str(item) for item in value)
+        return without_credentials(shown)
+    return "" if value is None else without_credentials(str(value))
 
 
 def _model(model: ModelSettings) -> str:

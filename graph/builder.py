@@ -63,6 +63,7 @@ BINDINGS: Mapping[str, Binding] = {
         decide_retrieval,
         preparer=family.preparer,
         catalogue=run.catalogue,
+        places=run.places,
         languages=run.languages,
         outside=searched_outside(run),
         family=family.name,

@@ -2,12 +2,16 @@
 
 from typing import ClassVar
 
+from graph.addresses import without_credentials
 from graph.evidence import Failure
 from graph.reasons import Reason, why
 
 
 class CitewellError(Exception):
-    """Base class of every error that callers may see; messages are written for them and contain no internals."""
+    """Base class of every error that callers may see.
+
+    Messages are written for them and contain no internals; addresses in them are told without credentials.
+    """
 
     code: ClassVar[str] = "internal"
     retryable: ClassVar[bool] = False
@@ -15,9 +19,10 @@ class CitewellError(Exception):
 
     def __init__(self, message: str, *, suggestion: str | None = None, retry_after: int | None = None) -> None:
         """``retry_after`` is the seconds until the same request may succeed, where that is known."""
+        message = without_credentials(message)
         super().__init__(message)
         self.message = message
-        self.advice = suggestion or type(self).suggestion
+        self.advice = without_credentials(suggestion or type(self).suggestion)
         self.retry_after = retry_after
 
 
@@ -106,7 +111,7 @@ class RateLimited(CitewellError):
 
 
 class Overloaded(CitewellError):
-    """As many active and queued runs as this process accepts."""
+    """As many active and queued runs, or files to look into, as this process accepts."""
 
     code = "overloaded"
     retryable = True

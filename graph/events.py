@@ -91,6 +91,8 @@ class StepFinished:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RetrievalDecided:
+    """The question as it was understood. ``sub_questions`` are searched for too, where it joins several."""
+
     type: Literal["retrieval_decided"] = "retrieval_decided"
     needs_retrieval: bool
     reason: str
@@ -98,6 +100,7 @@ class RetrievalDecided:
     intent: Intent
     why: list[Why] = field(default_factory=list)
     fallback: Failure | None = None
+    sub_questions: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,7 +113,10 @@ class PagesLoaded:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourcesFound:
-    """Segments that a search found. ``servers`` are the MCP servers that were searched, none where it was the web."""
+    """Segments that a search found. ``servers`` are the MCP servers that were searched, none where it was the web.
+
+    ``also_searched`` are words of the library that were searched for since it does not know one of the query's.
+    """
 
     type: Literal["sources_found"] = "sources_found"
     kind: SourceKind
@@ -119,6 +125,7 @@ class SourcesFound:
     degraded: str | None = None
     why: list[Why] = field(default_factory=list)
     servers: list[str] = field(default_factory=list)
+    also_searched: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -212,7 +212,8 @@ class Hit:
 
     ``own_score`` is the score that it was found with, 0 for a neighbour added to another hit. ``around`` is the segment
     joined with its neighbours, where they were read too. ``copies`` are the ids of segments of older documents with the
-    same text, the newest first.
+    same text, the newest first. ``whole``: the question asks for all that it says. ``turn`` is its place among what its
+    wording found, from 0, where there were several.
     """
 
     segment: Segment
@@ -221,6 +222,8 @@ class Hit:
     own_score: float = 0.0
     around: Segment | None = None
     copies: tuple[str, ...] = ()
+    whole: bool = False
+    turn: int = 0
 
     @property
     def segment_id(self) -> str:
@@ -631,12 +634,24 @@ class PagesRead(TypedDict):
     unused: list[str]
 
 
+class MissingPage(TypedDict):
+    """A page that there is not, counted from 1, and the last one there is: of the document with the ``title``.
+
+    Without a title it is that of the longest document in question.
+    """
+
+    page: int
+    pages: int
+    title: str
+
+
 class Refusal(TypedDict):
     """What a refusal says: its code, which is the stop reason of its run, and the queries that were searched for.
 
     ``library`` is False where the library was not searched. ``web_failed`` is True where what lies outside of it could
     not be searched. ``written_in`` are languages (ISO 639-1) of the library that it was not searched in. ``notices`` is
-    what a family without a model says of itself, in order; left out where it says nothing.
+    what a family without a model says of itself, in order; left out where it says nothing. ``missing_page`` is there
+    where the question is about a page that there is not.
     """
 
     code: StopReason
@@ -645,6 +660,7 @@ class Refusal(TypedDict):
     web_failed: bool
     written_in: list[str]
     notices: NotRequired[list[NoticeCode]]
+    missing_page: NotRequired[MissingPage]
 
 
 class Message(TypedDict):

@@ -29,7 +29,7 @@ from graph.evidence import (
     Segment,
     Verdict,
 )
-from graph.rows import Turn
+from graph.rows import Places, Turn
 from graph.usage import Meter
 
 
@@ -37,9 +37,10 @@ from graph.usage import Meter
 class Preparation:
     """A prepared question: standalone, with the decision whether the library is needed.
 
-    ``search_query`` words the search in a language that more of the library is in than in the question's, or as it was
-    asked where it may not be the follow-up that it looks like. It is made beside the search for the question itself,
-    and is empty where that is the only one. ``beyond_quotes`` is what a family that only quotes does instead, where the
+    ``search_queries`` are searched for beside the question itself, by their language (ISO 639-1): in the library's
+    other languages, and in its own as it was asked where it may not be the follow-up that it looks like.
+    ``sub_questions`` are what a question that joins or compares several has to be looked up for, each in words that
+    stand alone; none for a single one. ``beyond_quotes`` is what a family that only quotes does instead, where the
     question asks for work on the texts, such as a summary.
     """
 
@@ -49,7 +50,8 @@ class Preparation:
     intent: Intent
     language: str  # ISO 639-1 of the question
     fallback: Failure | None = None
-    search_query: str = ""
+    search_queries: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    sub_questions: tuple[str, ...] = ()
     beyond_quotes: Failure | None = None
 
 
@@ -69,9 +71,9 @@ class QuestionPreparer(Protocol):
 
         With ``general_knowledge`` a question that any model knows the answer to needs no retrieval.
         ``search_languages`` are those of the library (ISO 639-1, the most common first), none where they do not matter:
-        a model words the search in those before the question's own. It is asked for that alone only where the question
-        is in none of them. An unreadable reply falls back to retrieving for the question as asked, with the reason in
-        ``fallback``.
+        a model that is asked words the search in each of them but the question's own. It is asked for that alone only
+        where the question is in none of them. An unreadable reply falls back to retrieving for the question as asked,
+        with the reason in ``fallback``.
         """
         ...
 
@@ -91,10 +93,14 @@ class SearchQuery:
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """Hits, best first. ``degraded`` is one sentence about a search leg that did not answer, or None."""
+    """Hits, best first. ``degraded`` is one sentence about a search leg that did not answer, or None.
+
+    ``also_searched`` are known words that stood in for others of the query, which the library does not know.
+    """
 
     hits: tuple[Hit, ...]
     degraded: str | None = None
+    also_searched: tuple[str, ...] = field(default=(), kw_only=True)
 
 
 class SegmentSearcher(Protocol):
@@ -171,6 +177,18 @@ class PassageFinder(Protocol):
         The passage is looked up in the given documents, or where none is given in the library, ignoring white space and
         the notation of Markdown; if none contains it, it is stored as a separate document of that user, with a time
         limit.
+        """
+        ...
+
+
+class PlaceFinder(Protocol):
+    async def find(
+        self, question: str, identity: Identity, *, spaces: Sequence[str] = (), document_ids: Sequence[str] = ()
+    ) -> Places | None:
+        """Return the places and documents that a question names, among those its identity may read; None for none.
+
+        Those are pages by number, what begins as the question says ("clause 14", "Điều 5"), sheets by name, and
+        documents by the name of their file or by their date. Empty ``document_ids`` and ``spaces`` mean everywhere.
         """
         ...
 
@@ -260,22 +278,22 @@ class RelevanceGrader(Protocol):
 class Rewriting:
     """Another search query for a question, and why it may find more; empty where there is none.
 
-    ``own_query`` is the same in the question's own language, empty where that is the language of ``query``.
+    ``beside`` are the same in other languages, which the library is searched for too.
     """
 
     query: str
     reason: str
     fallback: Failure | None = None
-    own_query: str = ""
+    beside: tuple[str, ...] = ()
 
 
 class QueryRewriter(Protocol):
     async def rewrite(
-        self, question: str, tried: Sequence[str], *, language: str, own_language: str = "", meter: Meter
+        self, question: str, tried: Sequence[str], *, languages: Sequence[str], meter: Meter
     ) -> Rewriting:
-        """Rewrite the question as a search query that was not tried yet, in a language of the library.
+        """Rewrite the question as a search query that was not tried yet, in the first of these languages (ISO 639-1).
 
-        A model also words it in ``own_language``, the question's, which is empty where it is the same.
+        A model also words it in each of the others.
         A reply that is unreadable or repeats a query falls back to rewriting by rule, with the reason in ``fallback``.
         """
         ...
@@ -635,5 +653,6 @@ class Resources:
     passages: PassageFinder | None = None
     web: WebSearcher | None = None
     mcp: McpSearcher | None = None
+    places: PlaceFinder | None = None
     catalogue: Catalogue | None = None
     languages: LibraryLanguages | None = None

@@ -63,8 +63,8 @@ def after_decide_retrieval(state: State) -> list[Gathering] | Literal["answer_di
 
 
 def after_grade_segments(state: State) -> list[Gathering] | Literal["generate_answer", "rewrite_query"] | Without:
-    """Write from the kept sources; without any, try the next round, then another query, then do without."""
-    if state.sources:
+    """Write from the kept sources; without a new one, try the next round, then another query, then do without."""
+    if len(state.sources) > state.read:
         return "generate_answer"
     if state.rounds < len(state.plan):
         return state.plan[state.rounds]
@@ -77,16 +77,21 @@ def after_rewrite_query(state: State) -> list[Gathering] | Literal["generate_ans
     """Search again with all nodes in parallel; a repair with nowhere to search uses the existing sources.
 
     A repair searches by what the answer claims, which may be a document's own words: these never leave the library.
+    Nor does a query in other words than those that found what does not answer.
     """
     nodes = search_nodes(state) if state.query else []
-    if state.repairing:
-        return [name for name in nodes if name not in ("search_web", "search_mcp")] or "generate_answer"
-    return nodes or without_answer(state)
+    if state.repairing or state.read:
+        nodes = [name for name in nodes if name not in ("search_web", "search_mcp")]
+    return nodes or ("generate_answer" if state.repairing else without_answer(state))
 
 
-def after_generate_answer(state: State) -> Literal["check_claims"] | Without:
-    """Check the sections; do without where the writer found no answer and wrote none."""
-    return "check_claims" if state.sections else without_answer(state)
+def after_generate_answer(state: State) -> Literal["check_claims", "rewrite_query"] | Without:
+    """Check the sections; where the writer found no answer, search the library in other words, or do without."""
+    if state.sections:
+        return "check_claims"
+    if state.rewrites < state.rewrites_allowed and "search_segments" in search_nodes(state):
+        return "rewrite_query"
+    return without_answer(state)
 
 
 def after_check_claims(state: State) -> Literal["rewrite_query", "assess_quality"] | Without:
@@ -120,7 +125,7 @@ ROUTES: Mapping[str, Route] = {
     "rewrite_query": Route(
         after_rewrite_query, ("search_segments", "search_web", "search_mcp", "generate_answer", *WITHOUT)
     ),
-    "generate_answer": Route(after_generate_answer, ("check_claims", *WITHOUT)),
+    "generate_answer": Route(after_generate_answer, ("check_claims", "rewrite_query", *WITHOUT)),
     "check_claims": Route(after_check_claims, ("rewrite_query", "assess_quality", *WITHOUT)),
     "answer_directly": Route(after_answer_directly, ("abstain", END)),
 }

@@ -8,7 +8,7 @@ from typing import Literal, NotRequired
 
 from typing_extensions import TypedDict
 
-from graph.evidence import JudgeMark, Proof, SourceKind, Verdict
+from graph.evidence import JudgeMark, MissingPage, Proof, SourceKind, Verdict
 from graph.reasons import Why
 
 TURNS_KEPT = 6
@@ -38,7 +38,9 @@ class SourceRow(TypedDict):
 
     Segments of a selected page are one source, and so are a hit and its neighbours. ``beside`` is the hit that a
     neighbour was gathered with. ``copies`` are the ids of segments of
-    older documents with the same text, which are no sources.
+    older documents with the same text, which are no sources. ``within`` are the offsets of the place that the question
+    names, of which the segment is a part; no other part of it is read. ``turn`` is its place among what its wording
+    found, where the library was searched in several.
     """
 
     index: int
@@ -47,6 +49,32 @@ class SourceRow(TypedDict):
     score: float
     beside: NotRequired[str]
     copies: NotRequired[list[str]]
+    within: NotRequired[list[int]]
+    turn: NotRequired[int]
+
+
+class PlaceSpan(TypedDict):
+    """A contiguous place in a document, with the indexes of the first and the last segment that it is in."""
+
+    document_id: str
+    start: int
+    end: int
+    first: int
+    last: int
+
+
+class Places(TypedDict):
+    """What a question names of the library: ``spans`` in reading order, or without any the ``documents`` alone.
+
+    ``whole``: the question asks for nothing but what stands there. Where it is sure to mean them, they are the ``only``
+    ones to look in. ``missing`` is a page that none of the documents in question has.
+    """
+
+    spans: list[PlaceSpan]
+    documents: list[str]
+    whole: bool
+    only: bool
+    missing: NotRequired[MissingPage]
 
 
 class Found(TypedDict):

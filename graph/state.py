@@ -24,7 +24,7 @@ from graph.evidence import (
     StopReason,
     add_use,
 )
-from graph.rows import ClaimRow, DisputeRow, Found, Gathering, Outside, RevisionRow, SourceRow, Turn
+from graph.rows import ClaimRow, DisputeRow, Found, Gathering, Outside, Places, RevisionRow, SourceRow, Turn
 
 SCHEMA_VERSION = 1
 
@@ -93,7 +93,9 @@ class State(InputState):
     needs_retrieval: bool = True
     intent: Intent = "content_query"
     about_library: LibraryQuestion | None = None  # what a question about the library itself asks
+    places: Places | None = None  # what the question names of the library
     language: str = "en"
+    sub_questions: list[str] = field(default_factory=list)  # of a question that joins several; also in ``beside``
     answer_from: AnswerFrom = "library"  # as requested, where the family has knowledge of its own
 
     plan: list[list[Gathering]] = field(default_factory=list)  # rounds of gathering, see ``graph.routing``
@@ -111,6 +113,7 @@ class State(InputState):
     graded: list[str] = field(default_factory=list)  # ids of the segments that were graded
     repeated: list[str] = field(default_factory=list)  # of those, the ids of segments that repeat the text of another
     sources: list[SourceRow] = field(default_factory=list)
+    read: int = 0  # sources in which the writer found no answer
     nearest: list[NearPassage] = field(default_factory=list)  # what a refusal shows, likeliest first
     answerhood: float | None = None  # the chance that the sources answer the question, where the grader estimates it
     beyond_quotes: bool = False  # the question asks for more than the family can do, which only quotes

@@ -13,7 +13,17 @@ from answers.links import without_marks
 from answers.notices import notices_of
 from graph.context import Context
 from graph.events import SectionFinished, SectionStarted, TextDelta
-from graph.evidence import FamilyName, Identity, LibraryQuestion, NoticeCode, Refusal, Section, Segment, StopReason
+from graph.evidence import (
+    FamilyName,
+    Identity,
+    LibraryQuestion,
+    MissingPage,
+    NoticeCode,
+    Refusal,
+    Section,
+    Segment,
+    StopReason,
+)
 from graph.ports import Catalogue, LibraryLanguages, SegmentReader
 from graph.routing import outside_failed
 from graph.rows import ClaimRow
@@ -62,7 +72,8 @@ async def abstain(
     held = await languages(runtime.context.identity) if in_library and languages is not None else ()
     foreign = held if _is_foreign(state, held) else ()
     web_failed = outside_failed(state)
-    says_so = family == "extractive" and reason != "library_empty" and (in_library or not web_failed)
+    missing = state.places.get("missing") if state.places is not None and not state.candidates else None
+    says_so = family == "extractive" and reason != "library_empty" and (in_library or not web_failed) and not missing
     of_itself = notices_of(state) if says_so else []
     wording = refusal(
         reason,
@@ -73,6 +84,7 @@ async def abstain(
         web_failed=web_failed,
         written_in=foreign,
         notices=of_itself,
+        missing=missing,
     )
     text, removed = filter_links(wording, [], {})
     index = len(state.sections)
@@ -91,6 +103,8 @@ async def abstain(
     )
     if of_itself:
         parts["notices"] = of_itself
+    if missing is not None:
+        parts["missing_page"] = missing
     return {
         "sections": sections,
         "refusal": parts,
@@ -132,14 +146,18 @@ def refusal(
     web_failed: bool = False,
     written_in: Sequence[str] = (),
     notices: Sequence[NoticeCode] = (),
+    missing: MissingPage | None = None,
 ) -> str:
     """Return the text of the refusal, with the queries as searched, and each title and heading once.
 
     ``in_library`` is False where the web alone was searched. A web search that failed is said to have failed.
     ``written_in`` are languages of the library that the question was not searched in. Of ``notices``, what the family
-    can't do stands in place of what was not found, and how a model is added last.
+    can't do stands in place of what was not found, and how a model is added last. Of a page that is ``missing`` that is
+    said alone.
     """
     wording = prompts.lines(language)
+    if missing is not None:
+        return (wording.no_page_in if missing["title"] else wording.no_page).format_map(missing)
     how = [wording.add_model] if "add_model" in notices else []
     if reason == "library_not_allowed":
         return prompts.join_lines(language, [wording.only_library, *how])

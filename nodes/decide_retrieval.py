@@ -26,10 +26,21 @@ from graph.evidence import (
     Section,
     answer_text,
 )
-from graph.ports import Catalogue, LibraryLanguages, Preparation, QuestionPreparer
+from graph.ports import Catalogue, LibraryLanguages, PlaceFinder, Preparation, QuestionPreparer
 from graph.reasons import Reason, why
 from graph.routing import gathering_rounds
-from graph.rows import ANSWER_KEPT, TURNS_KEPT, ClaimRow, DisputeRow, Gathering, Outside, RevisionRow, SourceRow, Turn
+from graph.rows import (
+    ANSWER_KEPT,
+    TURNS_KEPT,
+    ClaimRow,
+    DisputeRow,
+    Gathering,
+    Outside,
+    Places,
+    RevisionRow,
+    SourceRow,
+    Turn,
+)
 from graph.state import SCHEMA_VERSION, State
 from graph.usage import Meter
 from text.language import DEFAULT, language
@@ -55,10 +66,12 @@ class DecideRetrievalUpdate(TypedDict):
     needs_retrieval: bool
     intent: Intent
     about_library: LibraryQuestion | None
+    places: Places | None
     language: str
     answer_from: AnswerFrom
     plan: list[list[Gathering]]
     rewrites_allowed: int
+    sub_questions: list[str]
     query: str
     beside: list[str]
     tried: list[str]
@@ -71,6 +84,7 @@ class DecideRetrievalUpdate(TypedDict):
     graded: list[str]
     repeated: list[str]
     sources: list[SourceRow]
+    read: int
     sections: list[Section]
     claims: list[ClaimRow]
     checked: list[str]
@@ -99,6 +113,7 @@ async def decide_retrieval(
     *,
     preparer: QuestionPreparer,
     catalogue: Catalogue | None,
+    places: PlaceFinder | None,
     languages: LibraryLanguages | None,
     outside: list[Outside],
     family: FamilyName,
@@ -134,9 +149,15 @@ async def decide_retrieval(
         )
     asked = (state.question, *(turn["question"] for turn in turns), *(turn["answer"] for turn in turns))
     question = without_links(preparation.standalone_question, asked)
-    worded = without_links(preparation.search_query, asked)
-    beside = [worded] if worded and worded != question else []
+    sub_questions = [part for each in preparation.sub_questions if (part := without_links(each, asked))]
+    worded = (without_links(each, asked) for queries in preparation.search_queries.values() for each in queries)
+    beside = [each for each in dict.fromkeys([*sub_questions, *worded]) if each and each != question]
     needs_retrieval = preparation.needs_retrieval and bool(planned)
+    named = None
+    if needs_retrieval and places is not None:
+        named = await _places(question, state, runtime.context, places)
+        if named and "missing" in named:
+            planned, answer_from = [["search_segments"]], "library"  # nothing else knows of that page
     reason = decision_reason(preparation, planned, answer_from)
     beyond_quotes = preparation.beyond_quotes if family == "extractive" else None
     runtime.stream_writer(
@@ -147,6 +168,7 @@ async def decide_retrieval(
             standalone_question=without_marks(question),
             intent=preparation.intent,
             fallback=preparation.fallback or (NO_KNOWLEDGE if answer_from != requested else beyond_quotes),
+            sub_questions=[without_marks(each) for each in sub_questions],
         )
     )
     return {
@@ -160,10 +182,12 @@ async def decide_retrieval(
         "needs_retrieval": needs_retrieval,
         "intent": preparation.intent,
         "about_library": about_library,
+        "places": named,
         "language": preparation.language,
         "answer_from": answer_from,
         "plan": planned,
-        "rewrites_allowed": runtime.context.max_rewrites,
+        "rewrites_allowed": 0 if named and "missing" in named else runtime.context.max_rewrites,
+        "sub_questions": sub_questions,
         "query": question,
         "beside": beside,
         "tried": [question, *beside],
@@ -176,6 +200,7 @@ async def decide_retrieval(
         "graded": [],
         "repeated": [],
         "sources": [],
+        "read": 0,
         "sections": [],
         "claims": [],
         "checked": [],
@@ -207,6 +232,14 @@ async def _about_library(
         return None
     in_view = turns or state.page_ids or state.selected_text or answer_from == "model"
     return await catalogue.recognise(state.question, turns, context.identity, spaces=context.spaces, alone=not in_view)
+
+
+async def _places(question: str, state: State, context: Context, places: PlaceFinder) -> Places | None:
+    """Return what the question names of the selected pages, of the library where none is selected."""
+    within = state.page_ids
+    if context.search == "off" and not within:
+        return None
+    return await places.find(question, context.identity, spaces=context.spaces, document_ids=within)
 
 
 async def _library_languages(

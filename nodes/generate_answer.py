@@ -8,6 +8,7 @@ from typing_extensions import TypedDict
 
 from answers.checking import CheckedAnswer, has_failed
 from answers.drafting import emit_drafts, emit_removed, filter_links
+from answers.named_places import around_in_places, hit_of
 from answers.notices import with_notices
 from answers.surroundings import read_around
 from graph.context import Context
@@ -32,6 +33,7 @@ class GenerateAnswerUpdate(TypedDict, total=False):
     checked: list[str]
     disputes: list[DisputeRow]
     revisions: list[RevisionRow]
+    read: int
     fallback: Failure | None
 
 
@@ -51,9 +53,10 @@ async def generate_answer(
     """
     segments = await reader.read_segments([row["segment_id"] for row in state.sources], runtime.context.identity)
     by_id = {segment.segment_id: segment for segment in segments}
-    around = await read_around(reader, segments, runtime.context.identity, state.sources)
+    beside = await read_around(reader, segments, runtime.context.identity, state.sources)
+    around = around_in_places(state.sources, by_id, beside)
     hits = [
-        Hit(by_id[each], row["score"], row["kind"], around=around[each], copies=tuple(row.get("copies", ())))
+        hit_of(row, by_id[each], state.places, around[each])
         for row in state.sources
         if (each := row["segment_id"]) in by_id
     ]
@@ -77,6 +80,7 @@ async def generate_answer(
         "claims": answer.claims,
         "checked": answer.checked,
         "disputes": answer.disputes,
+        "read": state.read if answer.sections else len(state.sources),
         "fallback": answer.failure or state.fallback,
     }
 

@@ -8,18 +8,17 @@ from typing_extensions import TypedDict
 from answers.citations import NEAREST_SHOWN, describe_sources, rank_candidates
 from answers.document_dates import MOST_TOLD
 from answers.fusion import repeated_texts
+from answers.named_places import hit_of
 from graph.context import Context
 from graph.events import SourcesGraded, dropped
-from graph.evidence import Hit, NearPassage, Segment
+from graph.evidence import Hit, NearPassage
 from graph.ports import Grading, RelevanceGrader, SegmentReader
 from graph.reasons import Reason
 from graph.rows import SourceRow
 from graph.state import State, question_with_passage
 from graph.usage import Meter
-from text.page_references import names_page, page_references
 
 BELOW = Reason("below_min_score")
-OFF_PAGE = Reason("off_page")
 
 
 class GradeSegmentsUpdate(TypedDict):
@@ -55,11 +54,8 @@ async def grade_segments(
     apart = _without_copies(gathered, repeated)
     candidates = {key: row for key, row in apart.items() if row["score"] >= floor}
     weak = [dropped(key, BELOW) for key in apart if key not in candidates]
-    elsewhere = _off_page(state, candidates, by_id)
     hits = [
-        Hit(by_id[row["segment_id"]], row["score"], row["kind"])
-        for row in candidates.values()
-        if row["segment_id"] in by_id and row["segment_id"] not in elsewhere
+        hit_of(row, by_id[row["segment_id"]], state.places) for row in candidates.values() if row["segment_id"] in by_id
     ]
     grading = await grader.grade(question_with_passage(state), hits, meter=meter) if hits else Grading(())
     kept, left_out = (grading.kept, grading.dropped) if grading.chose_in_pages else _with_pages(grading, hits)
@@ -74,7 +70,6 @@ async def grade_segments(
             sources=describe_sources(sources, by_id),
             dropped=[
                 *(dropped(s, reason) for s, reason in left_out),
-                *(dropped(s, OFF_PAGE) for s in elsewhere),
                 *weak,
             ],
             fallback=grading.fallback,
@@ -121,15 +116,3 @@ def _with_pages(grading: Grading, hits: list[Hit]) -> tuple[list[tuple[str, floa
         [*pages.items(), *(row for row in grading.kept if row[0] not in pages)],
         [row for row in grading.dropped if row[0] not in pages],
     )
-
-
-def _off_page(state: State, candidates: dict[str, SourceRow], by_id: dict[str, Segment]) -> list[str]:
-    """Return search hits from other pages of documents of which the pages named by the question were read."""
-    references = page_references(state.asked) or page_references(state.standalone_question)
-    found = [(row, by_id[segment_id]) for segment_id, row in candidates.items() if segment_id in by_id]
-    read = {s.document_id for row, s in found if row["kind"] == "page" and names_page(references, s.page_idx)}
-    return [
-        s.segment_id
-        for row, s in found
-        if row["kind"] == "search" and s.document_id in read and not names_page(references, s.page_idx)
-    ]

@@ -2,13 +2,14 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from langgraph.runtime import Runtime
 from typing_extensions import TypedDict
 
 from answers.fusion import search_wordings
+from answers.named_places import only_in, place_rows
 from answers.page_budget import best_fitting, fits_whole, total_tokens
 from graph.context import Context
 from graph.errors import DependencyFailed
@@ -19,7 +20,6 @@ from graph.reasons import why
 from graph.rows import MOST_READ_WHOLE, Found, SourceRow
 from graph.state import State, question_with_passage
 from graph.usage import Meter
-from text.page_references import names_page, page_references
 
 PAGE_SCORE = 1.0
 PAGE_TOKENS = 6000  # read by a family that has no limit of its own, where none is set
@@ -36,7 +36,7 @@ class LoadSelectedPagesUpdate(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class _PageRequest:
-    """The segments to read of a page: all, or only the numbered pages that the question ``named``."""
+    """The segments to read of a page: all, or only those of places that the question ``named``."""
 
     page: Page
     segments: tuple[Segment, ...]
@@ -56,8 +56,8 @@ async def load_selected_pages(
     """Read as much of the selected pages as the writer has room for, and report what was cut, not found or left out.
 
     Where there are too many of them to read any whole, none is; the run searches within them. The marked passage comes
-    first. Where the question names pages by number, only those are read of a document that has them, before the budget
-    is spent on other documents. Pages that don't fit share the rest equally, each with its best segments for the
+    first. Where the question names a place, only that is read of a document that has it, before the budget is spent on
+    other documents. Pages that don't fit share the rest equally, each with its best segments for the
     question, in reading order.
     """
     context = runtime.context
@@ -68,17 +68,17 @@ async def load_selected_pages(
     if room is not None:
         pages = [replace(page, segments=_measured(page.segments, room)) for page in pages]
         marked = list(_measured(marked, room))
-    references = page_references(state.asked) or page_references(state.standalone_question)
-    wanted = [_page_requests(page, references, marked) for page in pages]
+    places = {row["segment_id"]: row for row in place_rows(only_in(state.places))}
+    wanted = [_page_requests(page, places, marked) for page in pages]
+    if state.places is not None and "missing" in state.places:
+        wanted = []
     budget = read_tokens(question_with_passage(state), context.page_tokens, room) - total_tokens(marked)
     read = await _within_budget(wanted, state, runtime, searcher, budget)
-    offered = [*marked, *(segment for page in pages for segment in read[page.document_id])]
+    offered = [*marked, *(segment for page in pages for segment in read.get(page.document_id, ()))]
     report = _report(whole, pages, offered)
     runtime.stream_writer(PagesLoaded(**report))
     return {
-        "candidates": Found(
-            found=[SourceRow(index=0, segment_id=each.segment_id, kind="page", score=PAGE_SCORE) for each in offered]
-        ),
+        "candidates": Found(found=[places.get(each.segment_id) or _row(each.segment_id) for each in offered]),
         "pages": report,
     }
 
@@ -109,13 +109,17 @@ async def _marked_passage(
         return []
 
 
-def _page_requests(page: Page, references: tuple[range, ...], marked: Sequence[Segment]) -> _PageRequest:
-    """Return what to read of a page: not the marked passage and, where pages of it are named, only those."""
+def _row(segment_id: str) -> SourceRow:
+    return SourceRow(index=0, segment_id=segment_id, kind="page", score=PAGE_SCORE)
+
+
+def _page_requests(page: Page, places: Mapping[str, SourceRow], marked: Sequence[Segment]) -> _PageRequest:
+    """Return what to read of a page: not the marked passage and, where a place in it is named, only that."""
     known = {segment.segment_id for segment in marked}
     unread = tuple(segment for segment in page.segments if segment.segment_id not in known)
-    if not any(names_page(references, segment.page_idx) for segment in page.segments):
+    if not any(segment.segment_id in places for segment in page.segments):
         return _PageRequest(page, unread, named=False)
-    return _PageRequest(page, tuple(s for s in unread if names_page(references, s.page_idx)), named=True)
+    return _PageRequest(page, tuple(each for each in unread if each.segment_id in places), named=True)
 
 
 async def _within_budget(

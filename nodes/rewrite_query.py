@@ -15,6 +15,7 @@ from graph.usage import Meter
 from text.language import language
 
 LONGEST = 600  # characters of claims that one search takes
+MOST_LANGUAGES = 3  # of the library, in which a query is worded
 
 
 class RewriteQueryUpdate(TypedDict, total=False):
@@ -38,7 +39,7 @@ async def rewrite_query(
 ) -> RewriteQueryUpdate:
     """Rewrite the query; for a repair, use the failed claims themselves as the query, without a model.
 
-    It is worded in the language of most of the library and, where that is another, in the question's own beside it.
+    It is worded in the languages of the library, the most common first, and in the question's own beside them.
     """
     if state.repairing:
         query = failed_claims(state)
@@ -49,20 +50,16 @@ async def rewrite_query(
         # Not added to ``tried``: a refusal that lists it would repeat claims that failed.
         return {"query": query, "beside": [], "repairs": state.repairs + 1}
     held = await languages(runtime.context.identity) if languages is not None else ()
-    main, own = (held[0], language(state.standalone_question, default="")) if held else (state.language, "")
-    rewriting = await rewriter.rewrite(
-        state.standalone_question,
-        state.tried,
-        language=main,
-        own_language="" if own == main else own,
-        meter=meter,
-    )
+    own = language(state.standalone_question, default="") if held else state.language
+    wanted = [each for each in dict.fromkeys([*held[:MOST_LANGUAGES], own]) if each]
+    rewriting = await rewriter.rewrite(state.standalone_question, state.tried, languages=wanted, meter=meter)
     query, attempt = without_links(rewriting.query, (state.standalone_question,)), state.rewrites + 1
-    if not query or query in state.tried:
+    # A rule has the same words, in which the writer found no answer; it may have no call left for another writing.
+    if not query or query in state.tried or (state.read and rewriting.fallback):
         # No event for a query that is not searched: the refusal says why there is none.
         return {"query": "", "beside": [], "rewrites": attempt, "fallback": rewriting.fallback}
-    own_query = without_links(rewriting.own_query, (state.standalone_question,))
-    beside = [own_query] if own_query and own_query not in (query, *state.tried) else []
+    others = (without_links(each, (state.standalone_question,)) for each in rewriting.beside)
+    beside = [each for each in dict.fromkeys(others) if each and each not in (query, *state.tried)]
     reason = rewriting.reason
     if not isinstance(reason, Reason):
         reason = without_marks(without_links(reason))
@@ -75,7 +72,12 @@ async def rewrite_query(
             fallback=rewriting.fallback,
         )
     )
-    return {"query": query, "beside": beside, "tried": [*state.tried, query, *beside], "rewrites": attempt}
+    return {
+        "query": query,
+        "beside": beside,
+        "tried": [*state.tried, query, *beside],
+        "rewrites": attempt,
+    }
 
 
 def failed_claims(state: State) -> str:

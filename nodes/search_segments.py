@@ -1,10 +1,13 @@
 """Search the library for segments relevant to the standalone question."""
 
+from collections.abc import Sequence
+
 from langgraph.runtime import Runtime
 from typing_extensions import TypedDict
 
 from answers.fusion import hits_beside, search_wordings
 from answers.links import without_marks
+from answers.named_places import only_in, place_rows
 from graph.context import Context
 from graph.errors import DependencyFailed
 from graph.events import SearchFailed, SourcesFound
@@ -14,6 +17,9 @@ from graph.reasons import why
 from graph.rows import Found, SourceRow
 from graph.state import State
 from graph.usage import Meter
+
+MOST_OF_PLACE = 12  # segments of a place that are read without a search
+MOST_BESIDE = 4  # of one that the question may not mean
 
 
 class SearchSegmentsUpdate(TypedDict):
@@ -28,17 +34,25 @@ async def search_segments(
     """Gather candidates from the library, within the spaces and pages that the run allows.
 
     A marked passage is added to the query; it is sent only to the library, never to the web. Hits below ``min_score``
-    are gathered too: grading drops them, and a refusal names them as the nearest material. A failed search emits an
+    are gathered too: grading drops them, and a refusal names them as the nearest material. Where the question names a
+    place, that is read instead; a document that it names is searched alone. A failed search emits an
     event and fails the run, unless it has selected pages or, as in a repair, already has sources.
     """
     context = runtime.context
+    named, only = place_rows(state.places), only_in(state.places)
+    if only is not None and ("missing" in only or 0 < len(named) <= MOST_OF_PLACE):
+        runtime.stream_writer(_found(state.query, len(named)))
+        return {"candidates": Found(found=named)}
+    document_ids = tuple(state.page_ids) if context.only_selected_pages else ()
+    if only is not None:
+        document_ids = tuple(only["documents"] or {span["document_id"]: None for span in only["spans"]})
     query = SearchQuery(
         text=state.query,
         identity=context.identity,
         top_k=context.top_k,
         min_score=0.0,
         spaces=tuple(context.spaces),
-        document_ids=tuple(state.page_ids) if context.only_selected_pages else (),
+        document_ids=document_ids,
     )
     wordings = [f"{wording} {state.selected_text}".strip() for wording in (state.query, *state.beside)]
     try:
@@ -49,18 +63,25 @@ async def search_segments(
             raise
         return {"candidates": Found(found=[])}
     for wording, result in results:
-        runtime.stream_writer(
-            SourcesFound(
-                kind="search",
-                query=without_marks(wording),
-                count=len(result.hits),
-                degraded=result.degraded,
-                why=why(result.degraded),
-            )
-        )
+        runtime.stream_writer(_found(wording, len(result.hits), result.degraded, result.also_searched))
     hits = [hit for _, result in results for hit in result.hits]
+    if only is not None and named:  # of a long place what a search finds best, in reading order
+        best = {hit.segment_id for hit in hits} or {row["segment_id"] for row in named[:MOST_OF_PLACE]}
+        return {"candidates": Found(found=[row for row in named if row["segment_id"] in best])}
     beside = hits_beside(hits)
-    return {"candidates": Found(found=[_row(hit, beside.get(hit.segment_id)) for hit in hits])}
+    rows = [_row(hit, beside.get(hit.segment_id)) for hit in hits]
+    return {"candidates": Found(found=[*rows, *named[:MOST_BESIDE]])}
+
+
+def _found(query: str, count: int, degraded: str | None = None, also_searched: Sequence[str] = ()) -> SourcesFound:
+    return SourcesFound(
+        kind="search",
+        query=without_marks(query),
+        count=count,
+        degraded=degraded,
+        why=why(degraded),
+        also_searched=list(also_searched),
+    )
 
 
 def _row(hit: Hit, beside: str | None) -> SourceRow:
@@ -69,4 +90,6 @@ def _row(hit: Hit, beside: str | None) -> SourceRow:
         row["copies"] = list(hit.copies)
     if beside is not None:
         row["beside"] = beside
+    if hit.turn:
+        row["turn"] = hit.turn
     return row

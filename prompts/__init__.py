@@ -65,6 +65,8 @@ class Lines:
     web_failed: str
     not_from_library: str
     not_in_library: str
+    no_page: str
+    no_page_in: str
     nearest: str
     searched: str
     disagree: str
@@ -111,7 +113,14 @@ def _refusals() -> tuple[str, ...]:
     return tuple(
         line
         for each in _all_lines().values()
-        for line in (each.not_in_library, each.nothing_found, each.nothing_on_web, each.web_failed, each.only_library)
+        for line in (
+            each.not_in_library,
+            each.nothing_found,
+            each.nothing_on_web,
+            each.web_failed,
+            each.only_library,
+            each.no_page.partition("{")[0],
+        )
     )
 
 

@@ -1,4 +1,4 @@
-"""Command line: ``python -m research`` run, retrieval, injection, recorded, small-talk, exam-rule or fidelity."""
+"""Command line: ``python -m research`` run, retrieval, injection, recorded, small-talk, spellings and others."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from cli.command import awaited, run_app, settings_for
+from cli.command import awaited, opened, run_app, settings_for
 from cli.console import print_rows, progress_bar, progress_console
 from cli.eval.run import retrieval, run_set
 from cli.options import AsJson
@@ -67,6 +67,21 @@ async def small_talk(as_json: AsJson = False) -> None:
     show_report(await run_small_talk(), as_json=as_json)
 
 
+@awaited
+async def spellings(
+    path: Annotated[Path | None, typer.Option("--path", help="The pairs, as JSON lines.", show_default="ours")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Count how many questions find a text that spells the same otherwise, by kind of spelling."""
+    from research.spellings import PAIRS, load_pairs, rank_pairs, tabulate
+
+    pairs = load_pairs(path or PAIRS)
+    async with opened(settings_for()) as citewell:
+        with progress_bar("Searching") as progress:
+            places = await rank_pairs(citewell.library, pairs, progress)
+    show_report(tabulate(pairs, places), as_json=as_json)
+
+
 def exam_rule(
     judges: Annotated[int, typer.Option("--judges", min=1, help="How many judges of each kind take it.")] = 10_000,
 ) -> None:
@@ -106,7 +121,7 @@ app = typer.Typer(
 )
 app.callback()(register)
 app.command("run")(run_set)
-for measurement in (retrieval, injection, recorded, small_talk, exam_rule, fidelity):
+for measurement in (retrieval, injection, recorded, small_talk, spellings, exam_rule, fidelity):
     app.command(measurement.__name__.replace("_", "-"))(measurement)
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """What tests share: a real PostgreSQL, a database of its own for each test, and a fuse against the network."""
 
+import asyncio
 import gc
 import ipaddress
 import os
@@ -15,6 +16,7 @@ from typing import Any
 import hypothesis
 import psycopg
 import pytest
+import uvloop
 from psycopg import sql
 from pydantic import SecretStr
 
@@ -111,6 +113,25 @@ def _is_local(host: str | bytes) -> bool:
 
 
 FUSE = Fuse()
+
+
+class FusedLoop(uvloop.Loop):
+    """The event loop that `citewell serve` has. Its sockets are not Python's own, so no audit hook hears of them."""
+
+    async def create_connection(self, protocol_factory: Any, host: Any = None, port: Any = None, **how: Any) -> Any:
+        if host is not None:
+            sys.audit("socket.connect", None, (host, port))
+        return await super().create_connection(protocol_factory, host, port, **how)
+
+
+class ServicePolicy(asyncio.DefaultEventLoopPolicy):
+    """Tests run on the loop of the service, which takes less for granted than asyncio's own."""
+
+    def new_event_loop(self) -> asyncio.AbstractEventLoop:
+        return FusedLoop()
+
+
+asyncio.set_event_loop_policy(ServicePolicy())
 
 
 @pytest.hookimpl(wrapper=True)

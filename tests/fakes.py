@@ -51,9 +51,10 @@ from graph.ports import (
     WebSearcher,
     WrittenSection,
 )
-from graph.rows import Turn
+from graph.rows import Places, PlaceSpan, Turn
 from graph.usage import Meter
 from text.normal_forms import flatten
+from text.page_references import page_references
 from text.words import word_runs
 from tools.claims.code_checker import CodeChecker
 
@@ -99,6 +100,18 @@ class MemoryLibrary:
             if own:
                 pages.append(Page(document_id, own[0].title, own))
         return pages
+
+    async def find(
+        self, question: str, identity: Identity, *, spaces: Sequence[str] = (), document_ids: Sequence[str] = ()
+    ) -> Places | None:
+        """Find the pages that a question names."""
+        numbers = [number - 1 for pages in page_references(question) for number in pages]
+        spans = [
+            PlaceSpan(document_id=s.document_id, start=s.start, end=s.end, first=s.segment_index, last=s.segment_index)
+            for s in self.segments
+            if s.page_idx in numbers and (not document_ids or s.document_id in document_ids)
+        ]
+        return Places(spans=spans, documents=[], whole=False, only=True) if spans else None
 
 
 @dataclass
@@ -283,7 +296,7 @@ class ScriptedRewriter:
     asked: int = 0
 
     async def rewrite(
-        self, question: str, tried: Sequence[str], *, language: str, own_language: str = "", meter: Meter
+        self, question: str, tried: Sequence[str], *, languages: Sequence[str], meter: Meter
     ) -> Rewriting:
         """Give the next query."""
         meter.call()
@@ -364,6 +377,7 @@ def resources(
         families=lambda model, *, thinking=False: ports,
         coverage=question_coverage,
         passages=passages,
+        places=library,
         web=web,
         mcp=mcp,
         catalogue=catalogue,

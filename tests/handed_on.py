@@ -1,14 +1,15 @@
 """Processes that read files, handed on from deployment to deployment: each takes a second of imports."""
 
 import asyncio
-import os
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from typing import Any
 
+from tools.confinement.environment import plain_environment
 from tools.library import sandbox
-from tools.library.sandbox import FILE_MEGABYTES, SECRETS, Sandbox
+from tools.library.sandbox import FILE_MEGABYTES, Sandbox
 from tools.settings import JobSettings
 
 MOST = 2  # that wait for another deployment
@@ -45,14 +46,12 @@ class HandedOn(Sandbox):
         await super().close()
 
     def _how(self) -> object:
-        ours = (*SECRETS, "PYTEST_")
-        environment = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
-        return self.megabytes, list(sys.path), environment, asyncio.get_running_loop()
+        return self.megabytes, list(sys.path), plain_environment(), asyncio.get_running_loop()
 
 
 @asynccontextmanager
-async def _opened(settings: JobSettings, size: int) -> AsyncIterator[Sandbox]:
-    opened = HandedOn(size, settings.file_seconds, FILE_MEGABYTES)
+async def _opened(settings: JobSettings, size: int, **others: Any) -> AsyncIterator[Sandbox]:
+    opened = HandedOn(size, settings.file_seconds, others.pop("megabytes", FILE_MEGABYTES), **others)
     try:
         yield opened
     finally:

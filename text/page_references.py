@@ -1,10 +1,13 @@
 """The page numbers that a question names."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from functools import lru_cache
 
+from text.language import language
 from text.late_patterns import LatePattern
-from text.normal_forms import compose
+from text.normal_forms import compose, without_accents
+from text.words import stem, without_framing
 
 _UNITS: Mapping[str, int] = {
     word: value
@@ -113,11 +116,6 @@ def without_page_references(question: str) -> str:
     return " ".join(text.split())
 
 
-def names_page(references: tuple[range, ...], page_idx: int | None) -> bool:
-    """Whether a 0-based page index is among the 1-based references."""
-    return page_idx is not None and any(page_idx + 1 in pages for pages in references)
-
-
 def _pages(first: int | None, last: int | None) -> range:
     if first is None:
         return range(0)
@@ -152,3 +150,43 @@ def _han(text: str) -> int | None:
         else:
             digit = _HAN_DIGITS[letter] or None
     return total + (digit or 0)
+
+
+_ENGLISH_PAGE = """
+    page pages document documents article text passage section file content contents summary summarise summarize
+    summarized overview outline brief briefly short shortly main key point points idea ideas topic gist takeaway
+    takeaways important mean means meaning say says said read cover covers discuss discusses deal deals
+"""
+_VIETNAMESE_PAGE = """
+    trang tài liệu bài viết văn đoạn này nội dung tóm tắt chính ý nói giải thích tổng quan khái quát ngắn gọn điểm nghĩa
+    chủ đề giúp về gồm đề cập gì những
+"""
+_NAMES_THE_PAGE = frozenset(stem(word) for words in (_ENGLISH_PAGE, _VIETNAMESE_PAGE) for word in words.split())
+_CHINESE = re.compile(
+    "(?:本|此|该|页|面|文档|文章|文本|文|篇|段|章|内容|总结|概括|归纳|概述|主要|主题|主旨|讲|说|述|写|介绍|一下|下|要点|重点|大意"
+    "|解释|全|摘要|关于|意思|给我|我|帮|做|个|一)+"
+)
+
+
+@lru_cache(maxsize=256)
+def about_whole_page(question: str) -> bool:
+    """Whether no word of a question names anything but a page, its number, and what to do with it."""
+    return not _naming(without_page_references(question))
+
+
+def asks_for_all(rest: str, beside: Collection[str]) -> bool:
+    """Whether what a question says beside a place and the words ``beside`` asks for nothing but what stands there.
+
+    In a language whose words for "say" are not known here, one word may be that.
+    """
+    named = [word for word in _naming(rest) if stem(without_accents(word)) not in beside]
+    return len(named) <= (language(rest) not in ("en", "vi", "zh"))
+
+
+def _naming(rest: str) -> list[str]:
+    """Return the words that name something, flattened; of Chinese and Japanese, runs."""
+    return [
+        word
+        for word in without_framing(rest).split()
+        if not (word.isdigit() or stem(word) in _NAMES_THE_PAGE or _CHINESE.fullmatch(word))
+    ]

@@ -2,13 +2,15 @@
 
 No language is configured: words are runs of letters and digits after NFKC and case folding, and other kinds of terms
 add what a script needs beyond that. A prefix of the hashed key marks the kind, so that kinds never collide by
-spelling: words (none), prefixes (``^``), pairs of adjacent words (``_``), accent-folded copies (``~``), and names of
-code as a whole (``!``), such as ``max_connections``, ``json.loads``, ``--leak-check`` and ``15.2``.
+spelling: words (none), prefixes (``^``), pairs of adjacent words (``_``), accent-folded copies (``~``), dates (``@``),
+and names of code as a whole (``!``), such as ``max_connections``, ``json.loads``, ``--leak-check`` and ``15.2``.
+What is spelt in several ways is in the index in one form: see ``spellings``.
 """
 
 import re
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import pairwise
 from typing import TypeVar
@@ -17,8 +19,9 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from text.normal_forms import fold_case, without_marks
-from text.words import indexed_words, is_indexed_by_bigrams
+from text.normal_forms import without_marks
+from text.spellings import beside_numbers, fold_kana, fold_spelling, humps, joined_by_sign, spellings_of
+from text.words import INDEXED_WORD, indexed_words, is_indexed_by_bigrams
 
 TERM_SPACE = 999_999_937  # the largest prime below 10^9, the dimension limit of pgvector's sparse vectors
 UNSPACED_TERM = TERM_SPACE + 1  # in every segment with an unspaced script; their count sets the IDF of its bigrams
@@ -33,13 +36,18 @@ IMPACT_STEP = 0.25
 IMPACT_SPACE = 2**31 - 1  # keys are below zero
 PREFIX_LETTERS = 5
 MOST_WORDS = 1 << 14  # whose terms are remembered, in 7 MB: more of them would take memory and save no time
+TERMS_VERSION = 2  # of these rules: a library whose terms were weighed by earlier ones is to be reindexed
 SIDE_WEIGHT = 0.5  # of a question's prefixes, pairs and interrogatives
+INNER_WEIGHT = 0.2  # of its words for which a date, version or number in one form stands
+JOINED_WEIGHT = 2.0  # of two of its words that the library writes as one
 ACROSS = 0.5  # the share expected in a good match of terms that may span two words
 
 # An answer does not repeat these, so their bigrams are rare and would get the high IDF of a distinctive term.
 _INTERROGATIVES = re.compile(
-    "什么|什麼|甚麼|怎么|怎麼|怎样|怎樣|多少|哪|谁|誰|为何|為何|如何|何时|何時|何年|何人|何が|何を|几个|幾個"
-    "|どこ|いつ|なぜ|どの|どう|どれ|いくつ|무엇|누구|어디|언제|어떻게|어느"
+    fold_kana(
+        "什么|什麼|甚麼|怎么|怎麼|怎样|怎樣|多少|哪|谁|誰|为何|為何|如何|何时|何時|何年|何人|何が|何を|几个|幾個"
+        "|どこ|いつ|なぜ|どの|どう|どれ|いくつ|무엇|누구|어디|언제|어떻게|어느"
+    )
 )
 
 
@@ -87,9 +95,9 @@ def weigh_segment(text: str, *, title: str = "", heading: str = "", named: str =
     """
     counts: Counter[int] = Counter()
     length, unspaced = _count(text, counts)
-    for field in (named, around):
-        if field:
-            length += _count(field, counts)[0]
+    for beside in (named, around):
+        if beside:
+            length += _count(beside, counts)[0]
     if heading:
         ids, heading_length = _count_short(heading)
         length += heading_length
@@ -137,39 +145,57 @@ def _impact_keys(term: _Integers, level: _Integers | int) -> _Integers:
     return -1 - (term * IMPACT_LEVELS + level) % IMPACT_SPACE
 
 
-def weigh_question(question: str) -> QueryTerms:
+@dataclass(frozen=True, slots=True)
+class Respelling:
+    """How the words of a question are spelt in a library.
+
+    ``instead`` has, for a word that the library does not know, those to look for as well, each with how far it is
+    expected. ``joined`` are pairs of words that it knows as one.
+    """
+
+    instead: Mapping[str, Sequence[tuple[str, float]]] = field(default_factory=dict)
+    joined: Collection[tuple[str, str]] = ()
+
+
+AS_WRITTEN = Respelling()
+_Weights = dict[int, tuple[float, float]]  # of a term, and how far it is expected
+
+
+def weigh_question(question: str, respelling: Respelling = AS_WRITTEN) -> QueryTerms:
     """Weight the terms to look for: 1 for words, ``SIDE_WEIGHT`` for prefixes and pairs.
 
-    Bigrams that touch an interrogative weigh ``SIDE_WEIGHT`` too.
+    Bigrams that touch an interrogative weigh ``SIDE_WEIGHT`` too. A date, version or long number is expected in the
+    one form that all its spellings have, and the words that it is written in weigh little.
 
     Accent-folded copies are looked for only where the question has no accented letter at all, as when people type
     without accents; otherwise they would match words that the question does not mean.
     """
-    words = split_words(question)
-    unaccented = all(_entry(word).folded is None for word in words)
-    found: dict[int, tuple[float, float]] = {}
-    unspaced: set[int] = set()
-    for word in words:
-        entry = _entry(word)
-        if not entry.unspaced:
-            found[entry.main[0]] = (1.0, 1.0)
-            continue
-        unspaced.update(entry.main)
-        interrogative = {at for match in _INTERROGATIVES.finditer(word) for at in range(match.start() - 1, match.end())}
-        for at, term in enumerate(entry.main):
-            weight = SIDE_WEIGHT if at in interrogative else 1.0
-            found[term] = max(found.get(term, (0.0, 0.0)), (weight, ACROSS if len(word) > 1 else 1.0))
-    for left, right in pairwise(words):
-        if not (left.isascii() and right.isascii()) and (pair := _pair(left, right)):
+    folded = fold_spelling(question)
+    matches = list(INDEXED_WORD.finditer(folded))
+    if is_table_of_characters([word[0] for word in matches]):
+        matches = [word for word in matches if len(word[0]) > 1]
+    words = [word[0] for word in matches]
+    forms = spellings_of(folded)
+    found: _Weights = {_hash(form.key): (1.0, ACROSS) for form in forms}
+    inner = {at for form in forms for at in range(form.start, form.end)}
+    unspaced = _weigh_words(matches, inner, found)
+    _respell(respelling, found)
+    outer = ["" if word.start() in inner else word[0] for word in matches]
+    for left, right in pairwise(outer):
+        if left and right and not (left.isascii() and right.isascii()) and (pair := _pair(left, right)):
             found.setdefault(pair, (SIDE_WEIGHT, ACROSS))
+    unaccented = all(_entry(word).folded is None for word in words)
     for word in words:
         entry = _entry(word)
         for term in entry.side:
             found.setdefault(term, (SIDE_WEIGHT, 0.0))
         if unaccented and not entry.unspaced:
             found.setdefault(_hash("~" + word), (1.0, 0.0))
-    for name in code_names(fold_case(question)):
-        found.setdefault(_hash("!" + name), (1.0, 0.0))
+    for key in (*beside_numbers(outer), *joined_by_sign(folded), *humps(question)):
+        found.setdefault(_hash(key), (SIDE_WEIGHT, 0.0))
+    for name in code_names(folded):
+        if not name[0].isdigit():
+            found.setdefault(_hash("!" + name), (1.0, 0.0))
     ids = sorted(found)
     return QueryTerms(
         np.array(ids, np.int32),
@@ -179,9 +205,50 @@ def weigh_question(question: str) -> QueryTerms:
     )
 
 
+def _weigh_words(matches: Sequence[re.Match[str]], inner: Collection[int], found: _Weights) -> set[int]:
+    """Weigh the words of a question, less those at ``inner`` places; return the terms of scripts without spaces."""
+    unspaced: set[int] = set()
+    for match in matches:
+        word, entry = match[0], _entry(match[0])
+        if not entry.unspaced:
+            weight = (INNER_WEIGHT, 0.0) if match.start() in inner else (1.0, 1.0)
+            found[entry.main[0]] = max(found.get(entry.main[0], weight), weight)
+            continue
+        unspaced.update(entry.main)
+        asking = {at for each in _INTERROGATIVES.finditer(word) for at in range(each.start() - 1, each.end())}
+        for at, term in enumerate(entry.main):
+            is_inner = match.start() + at in inner
+            weight = INNER_WEIGHT if is_inner else SIDE_WEIGHT if at in asking else 1.0, 0.0 if is_inner else ACROSS
+            found[term] = max(found.get(term, weight), weight if len(word) > 1 or is_inner else (weight[0], 1.0))
+    return unspaced
+
+
+def _respell(respelling: Respelling, found: _Weights) -> None:
+    for word, others in respelling.instead.items():
+        found[_hash(word)] = (1.0, 0.0)
+        for other, expected in others:
+            found.setdefault(_hash(other), (1.0, expected))
+    for left, right in respelling.joined:
+        found.update({_hash(word): (1.0, ACROSS) for word in (left, right)})
+        found[_hash(left + right)] = (JOINED_WEIGHT, ACROSS)
+
+
+def term_of(word: str) -> int:
+    """Return the id of a folded word of a script with spaces."""
+    return _hash(word)
+
+
 def split_words(text: str) -> list[str]:
-    """Split text into case-folded words; a run of an unspaced script counts as one word."""
-    return indexed_words(fold_case(text))
+    """Split text into folded words; a run of an unspaced script counts as one word."""
+    return indexed_words(fold_spelling(text))
+
+
+LEAST_CHARACTERS = 20  # of a table of them
+
+
+def is_table_of_characters(words: Sequence[str]) -> bool:
+    """Whether most words are a single letter or digit, as in a table of characters, where they tell nothing."""
+    return len(words) >= LEAST_CHARACTERS and 2 * sum(map((1).__eq__, map(len, words))) > len(words)
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,11 +291,15 @@ def _pair(left: str, right: str) -> int:
 
 def _count(text: str, counts: Counter[int]) -> tuple[int, bool]:
     """Count a text's terms into ``counts``; return its length and whether any of it is of an unspaced script."""
-    folded = fold_case(text)
+    folded = fold_spelling(text)
     words = indexed_words(folded)
+    if is_table_of_characters(words):
+        words = [word for word in words if len(word) > 1]
     entries = [_entry(word) for word in words]
     counts.update([term for entry in entries for term in entry.all])
-    counts.update([_hash("!" + name) for name in code_names(folded)])
+    names = [f"!{name}" for name in code_names(folded)]
+    names += [key for form in spellings_of(folded) for key in form.keys if key not in names]
+    counts.update([_hash(key) for key in (*names, *beside_numbers(words), *joined_by_sign(folded), *humps(text))])
     if not "".join(words).isascii():
         pairs = [_pair(a, b) for a, b in pairwise(words) if not (a.isascii() and b.isascii())]
         counts.update([pair for pair in pairs if pair])

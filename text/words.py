@@ -5,6 +5,7 @@ knows: marks, joiners, emoji modifiers and tags stay with the character before t
 in syllables.
 """
 
+import re
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,11 +16,15 @@ from text.language import CJK_STOP, language, stop_words
 from text.late_patterns import LatePattern
 from text.normal_forms import ascii_words, flatten, without_accents
 from text.scripts import CJK, HAN_AND_KANA, INDEXED_BY_BIGRAMS, SOUTH_EAST_ASIAN, UNSPACED, VOWEL_SIGNS
+from text.spellings import beside_numbers
 
+_DIGIT = re.compile("[0-9]")
 _LETTERS = rf"[^\W{UNSPACED}]+"
 _COUNTED = LatePattern(rf"[{HAN_AND_KANA}]|[{SOUTH_EAST_ASIAN}]{{1,4}}|{_LETTERS}(?:['’\-]{_LETTERS})*")
 _RUN = LatePattern(rf"[{CJK}]+|[^\W_{CJK}]+")
-_INDEXED = LatePattern(f"[{INDEXED_BY_BIGRAMS}]++|(?:[^\\W_{INDEXED_BY_BIGRAMS}]++|[{VOWEL_SIGNS}]++)++")
+INDEXED_WORD = LatePattern(  # of the lexical index, in a folded text
+    f"[{INDEXED_BY_BIGRAMS}]++|(?:[^\\W_{INDEXED_BY_BIGRAMS}]++|[{VOWEL_SIGNS}]++)++"
+)
 _IS_INDEXED_BY_BIGRAMS = LatePattern(f"[{INDEXED_BY_BIGRAMS}]")
 _IS_UNSPACED = LatePattern(f"[{UNSPACED}]")
 
@@ -45,7 +50,7 @@ def is_bigrammed(word: str) -> bool:
 
 def indexed_words(folded: str) -> list[str]:
     """Split a case-folded text into the words of the lexical index; a run of an unspaced script is one word."""
-    return ascii_words(folded) if folded.isascii() else _INDEXED.findall(folded)
+    return ascii_words(folded) if folded.isascii() else INDEXED_WORD.findall(folded)
 
 
 def is_indexed_by_bigrams(word: str) -> bool:
@@ -54,7 +59,10 @@ def is_indexed_by_bigrams(word: str) -> bool:
 
 
 class ComparableText(NamedTuple):
-    """A text as it is compared. ``flat`` is padded with spaces; ``terms`` are stems and CJK bigrams, repeats kept."""
+    """A text as it is compared. ``flat`` is padded with spaces; ``terms`` are stems and CJK bigrams, repeats kept.
+
+    The ``vocabulary`` has letters and numbers both joined and apart: ROS2, ROS 2.
+    """
 
     flat: str
     terms: tuple[str, ...]
@@ -66,7 +74,8 @@ def comparable_text(text: str, unaccented: bool = False) -> ComparableText:
     """Return the comparable form of a sentence, a title or a heading; the last few hundred are cached."""
     flat = without_accents(flatten(text)) if unaccented else flatten(text)
     terms = tuple(terms_of(flat))
-    return ComparableText(flat, terms, frozenset(terms))
+    beside = beside_numbers(flat.split()) if _DIGIT.search(flat) else ()
+    return ComparableText(flat, terms, frozenset((*terms, *beside)))
 
 
 def terms_of(flat: str) -> list[str]:

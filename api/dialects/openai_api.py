@@ -61,9 +61,9 @@ class Part(BaseModel):
     refusal: str = ""
 
 
-def text_of(parts: Iterable[Part], kinds: Collection[str]) -> str:
-    """Return the text of the parts of these kinds, each on a line of its own, without control characters."""
-    text = "\n".join(part.text or part.refusal for part in parts if part.type in kinds)
+def text_of(parts: Iterable[Part], kinds: Collection[str], between: str = "\n") -> str:
+    """Return the text of the parts of these kinds, each on a line of its own by default, without control characters."""
+    text = between.join(part.text or part.refusal for part in parts if part.type in kinds)
     return CONTROL.sub(" ", text.replace("\r\n", "\n").replace("\r", "\n")).strip()
 
 
@@ -200,12 +200,17 @@ def error(code: str, message: str, suggestion: str, *, status: int | None = None
     ours = (status or error_kind(code).status) >= 500
     return {
         "error": {
-            "message": f"{message.rstrip('.')}. {suggestion}",
+            "message": error_text(message, suggestion),
             "type": TYPES.get(code, "server_error" if ours else "invalid_request_error"),
             "param": param,
             "code": CODES.get(code, code),
         }
     }
+
+
+def error_text(message: str, suggestion: str) -> str:
+    """Return what an error says and what to do, for formats with one field for both."""
+    return f"{message.rstrip('.')}. {suggestion}"
 
 
 def problem_body(problem: Problem) -> dict[str, Any]:

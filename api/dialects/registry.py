@@ -19,6 +19,8 @@ from api.dialects.docs_chatbot.encoder import DocsChatbotEncoder
 from api.dialects.docs_chatbot.routes import router as docs_chatbot_router
 from api.dialects.id_citations.encoder import IdCitationsEncoder
 from api.dialects.id_citations.routes import router as id_citations_router
+from api.dialects.messages.encoder import MessagesEncoder
+from api.dialects.messages.routes import router as messages_router
 from api.dialects.native.encoder import NativeEncoder
 from api.dialects.native.routes import router as native_router
 from api.dialects.openai.encoder import OpenAIEncoder
@@ -58,6 +60,7 @@ DIALECTS: Mapping[str, Dialect] = {
         Dialect("self_rag", SelfRagEncoder, self_rag_router),
         Dialect("openai", OpenAIEncoder, openai_router),
         Dialect("responses", ResponsesEncoder, responses_router),
+        Dialect("messages", MessagesEncoder, messages_router),
         Dialect("ai_sdk", AiSdkEncoder, ai_sdk_router),
         Dialect("ag_ui", AgUiEncoder, ag_ui_router),
     )

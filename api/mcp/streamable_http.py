@@ -14,10 +14,10 @@ from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.shared.exceptions import MCPError
 
+from api.body_limits import BODY_BYTES
 from api.dependencies import granted_runner
 from api.mcp.server import create_server
 from api.mcp.tools import Toolbox
-from api.middleware import BODY_BYTES
 from graph.evidence import Identity
 
 SESSION_HEADER = "mcp-session-id"

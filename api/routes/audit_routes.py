@@ -4,9 +4,10 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query
 
-from api.dependencies import Me, OpenLibrary, needs
+from api.dependencies import Granted, Me, OpenLibrary, needs
 from api.fields import Cursor, Limit, Name
 from api.problems import problems
+from tools.auth.api_keys import ApiKeys
 from tools.auth.audit_log import Action, AuditLog, AuditPage, Outcome
 
 router = APIRouter(tags=["audit"])
@@ -16,6 +17,7 @@ router = APIRouter(tags=["audit"])
 @needs("admin")
 async def list_audit(
     me: Me,
+    grant: Granted,
     library: OpenLibrary,
     user: Annotated[Name | None, Query()] = None,
     action: Annotated[Action | None, Query()] = None,
@@ -25,7 +27,19 @@ async def list_audit(
 ) -> AuditPage:
     """List the workspace's audit log, newest first: who did what by which credentials, from where, and how it ended.
 
-    An entry is there about a second after its request.
+    An entry is there about a second after its request. Credentials that are restricted to some spaces see what was
+    done by them and by the keys of these spaces.
     """
-    log = AuditLog(library.database)
-    return await log.list(workspace=me.workspace, user=user, action=action, outcome=outcome, limit=limit, cursor=cursor)
+    credentials = None
+    if me.spaces is not None:
+        keys = await ApiKeys(library.database, library.workspaces).list(me.workspace, within=me.spaces)
+        credentials = [grant.credential, *(f"key:{key.key_id}" for key in keys)]
+    return await AuditLog(library.database).list(
+        workspace=me.workspace,
+        user=user,
+        action=action,
+        outcome=outcome,
+        credentials=credentials,
+        limit=limit,
+        cursor=cursor,
+    )

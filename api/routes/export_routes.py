@@ -51,7 +51,6 @@ async def export_session(
     content = await asyncio.to_thread(chosen.write, transcript, words_of(language))
     headers = {
         "Content-Disposition": disposition(file_name(transcript, format)),
-        "X-Content-Type-Options": "nosniff",
         "Content-Security-Policy": "default-src 'none'; sandbox",
         "Cache-Control": "private, no-store",
     }

@@ -6,7 +6,7 @@ import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import replace
 from typing import Annotated, Any, Literal, get_args
-from uuid import UUID, uuid5
+from uuid import UUID
 
 from fastapi import APIRouter, Depends, Query, Request, Response, status
 from fastapi.exceptions import RequestValidationError
@@ -24,8 +24,7 @@ from graph.errors import CitewellError
 from graph.evidence import Identity
 from tools.library.ingestion import Ingested, IngestedArchive, Refused
 from tools.library.job_store import FileState, Job, JobDetail, JobFile, JobPage
-from tools.library.new_documents import NewDocument, is_archive, readers_with
-from tools.library.reading import WiredDocument, wired_documents
+from tools.library.new_documents import NewDocument, readers_with
 from tools.process.library import Library
 
 router = APIRouter(prefix="/api/jobs", tags=["jobs"])
@@ -67,14 +66,7 @@ async def store_or_accept(
     A job whose end its client has seen, or whose client has left without having seen it, is not kept. Raises as
     ``Ingestor.ingest`` does.
     """
-    archived = await asyncio.to_thread(is_archive, document)
-    most = library.settings.max_document_bytes
-    wired = await asyncio.to_thread(
-        lambda: [each for _, each in wired_documents(document, document.name, max_bytes=most)]
-    )
-    if document.document_id is None:
-        wired = await _under_free_ids(library, me, wired)
-    job_id = await _submitted(library, me, wired)
+    job_id, archived = await library.uploads.submit(me, document)
     if prefer.applied is not None:
         response.headers["Preference-Applied"] = prefer.applied
     ending = asyncio.create_task(library.jobs.wait_for_end(job_id, prefer.seconds))
@@ -98,18 +90,6 @@ async def store_or_accept(
     return files[0].ingested
 
 
-async def _under_free_ids(library: Library, me: Identity, documents: list[WiredDocument]) -> list[WiredDocument]:
-    """Give files another id than that of their bytes where somebody else has a document under it that is not for me.
-
-    So whoever sends a file is not told that it is there already.
-    """
-    taken = await library.documents.taken_ids(me, [each.document_id for each in documents])
-    return [
-        each.with_id(str(uuid5(UUID(each.document_id), me.user))) if each.document_id in taken else each
-        for each in documents
-    ]
-
-
 def _unpacked(name: str, files: Sequence[JobFile]) -> IngestedArchive:
     errors = [(file.name, file.error) for file in files]
     return IngestedArchive(
@@ -117,12 +97,6 @@ def _unpacked(name: str, files: Sequence[JobFile]) -> IngestedArchive:
         [file.ingested for file in files if file.ingested is not None],
         [Refused.of(name, error) for name, error in errors if error is not None],
     )
-
-
-async def _submitted(library: Library, me: Identity, documents: list[WiredDocument]) -> str:
-    job_id = await library.jobs.submit(me, documents)
-    library.job_worker.start()
-    return job_id
 
 
 def _accepted(job: Job, prefer: Preference | None = None) -> Response:
@@ -184,8 +158,7 @@ async def submit_files(request: Request, me: Me, library: OpenLibrary) -> Respon
     documents = await _read_files(request)
     for document in documents:
         readers_with(me, document.readers, document.owner)
-    wired = await asyncio.to_thread(lambda: [WiredDocument.of(each) for each in documents])
-    job_id = await _submitted(library, me, await _under_free_ids(library, me, wired))
+    job_id = await library.uploads.submit_all(me, documents)
     return _accepted(await library.jobs.get(me, job_id))
 
 

@@ -79,8 +79,11 @@ class KeyList(Body):
 @router.get("", responses=problems(503))
 @needs("admin")
 async def list_keys(me: Me, library: OpenLibrary) -> KeyList:
-    """List the workspace's keys, oldest first, with who each authenticates as, what it may do and when it was used."""
-    return KeyList(keys=[Key(**_as_json(key)) for key in await _keys(library).list(me.workspace)])
+    """List the workspace's keys, oldest first, with who each authenticates as, what it may do and when it was used.
+
+    Credentials that are restricted to some spaces see the keys of these alone.
+    """
+    return KeyList(keys=[Key(**_as_json(key)) for key in await _keys(library).list(me.workspace, within=me.spaces)])
 
 
 @router.post("", status_code=status.HTTP_201_CREATED, responses=problems(422, 503))
@@ -96,7 +99,8 @@ async def create_key(
 ) -> MadeKey:
     """Make a key for a user of the workspace, and return it: this is the only time that it is told.
 
-    It may do no more, and in no other space, than the credentials that make it.
+    It may do no more, and in no other space, than the credentials that make it. Who is restricted to some spaces makes
+    keys for themselves and for new users alone.
     """
     if settings.auth.mode in ("jwt", "proxy"):
         raise InvalidRequest(
@@ -107,7 +111,7 @@ async def create_key(
     terms = KeyTerms.asked_for(wanted.scopes, wanted.spaces, wanted.origins, wanted.is_public, limits)
     terms = terms.within(grant.rights_in(me.workspace))
     keys = _keys(library)
-    key = await keys.create(me.workspace, wanted.user or terms.user() or me.user, label=wanted.label, terms=terms)
+    key = await keys.create(me.workspace, terms.user_for(wanted.user, me), label=wanted.label, terms=terms)
     request.state.audited.target = key_id(key)
     response.headers["Cache-Control"] = "no-store"
     return MadeKey(key=key, **_as_json(await keys.get(me.workspace, key_id(key))))
@@ -117,7 +121,7 @@ async def create_key(
 @needs("admin")
 async def revoke_key(me: Me, library: OpenLibrary, key_id: str) -> None:
     """Revoke a key of the workspace: it is refused from the next request on. A revoked key stays in the list."""
-    await _keys(library).revoke(key_id, me.workspace)
+    await _keys(library).revoke(key_id, me.workspace, within=me.spaces)
 
 
 def _keys(library: Library) -> ApiKeys:

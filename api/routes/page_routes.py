@@ -1,14 +1,17 @@
 """Routes of the web page at `/`: the same files for everyone, without user data."""
 
+import asyncio
 import re
 from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Request
+from fastapi import APIRouter, Depends, FastAPI, Request
 from fastapi.responses import Response
 
 from api.dependencies import KnownTags, needs
+from api.document_page import HEADERS
+from api.reference_page import render_reference
 from api.static_files import BESIDE, SERVICE_WORKER, PageFile, PageFiles
 from graph.errors import NotFound
 
@@ -19,7 +22,6 @@ REVALIDATE = "no-cache"
 # Kept short, since every reply has them.
 FILE_HEADERS = {
     "Vary": "Accept-Encoding",
-    "X-Content-Type-Options": "nosniff",
 }
 # For documents: the page, and a picture that is opened on its own.
 DOCUMENT_HEADERS = {
@@ -78,6 +80,20 @@ async def get_page_file(version: str, path: str, request: Request, page: Page, k
     headers = OF_WORKERS.get(path) or (FILE_HEADERS if PART.match(file.media_type) else DOCUMENT_HEADERS)
     caching = IMMUTABLE if version == page.version and path != SERVICE_WORKER else REVALIDATE
     return _file_response(request, file, caching, known, headers)
+
+
+@router.api_route("/docs", methods=READ)
+@needs()
+async def open_reference(request: Request, known: KnownTags) -> Response:
+    """Show the API's description as a page."""
+    app: FastAPI = request.app
+    if app.state.reference is None:
+        app.state.reference = PageFile.of(await asyncio.to_thread(_reference, app), ".html")
+    return _file_response(request, app.state.reference, REVALIDATE, known, HEADERS)
+
+
+def _reference(app: FastAPI) -> bytes:
+    return render_reference(app.openapi()).encode()
 
 
 def _file_response(

@@ -35,7 +35,6 @@ OPENING_SCOPES = frozenset({"ask", "read"})  # either opens what an answer cites
 A_MINUTE_BY_ADDRESS = 60  # openings: enough for an office behind one address
 LONGEST_CREDENTIAL = 20_000
 _HEADERS = {
-    "X-Content-Type-Options": "nosniff",
     "X-Robots-Tag": "noindex, nofollow",
     "Referrer-Policy": "no-referrer",
     "Cache-Control": "private, no-store",

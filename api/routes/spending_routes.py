@@ -10,6 +10,7 @@ from api.dependencies import AppSettings, Granted, Me, OpenLibrary, needs
 from api.fields import Body
 from api.problems import problems
 from graph.errors import InvalidRequest, NotPermitted
+from tools.auth.api_keys import ApiKeys
 from tools.auth.identities import Grant
 from tools.spending.accounts import Scope
 from tools.spending.charges import By
@@ -94,7 +95,8 @@ async def read_spending(
 ) -> SpendingReport:
     """Return what was spent on models, and what is left of today's limits.
 
-    Days are those of the deployment's time zone. At most 1000 rows.
+    Days are those of the deployment's time zone. At most 1000 rows. For credentials that are restricted to some spaces,
+    everyone is whoever uses a key of these.
     """
     everyone = of == "everyone"
     if everyone and not may_see_everyone(grant, me.workspace):
@@ -106,10 +108,15 @@ async def read_spending(
     first = since or last - timedelta(days=DAYS - 1)
     if not 0 <= (last - first).days <= MOST_DAYS:
         raise InvalidRequest(f"since: it has to be at most {MOST_DAYS} days before until.")
-    rows = await library.spending.report(me, by, since=first, until=last, everyone=everyone)
-    total = await library.spending.total(me, since=first, until=last, everyone=everyone)
+    keys = None
+    if everyone and me.spaces is not None:
+        within = await ApiKeys(library.database, library.workspaces).list(me.workspace, within=me.spaces)
+        keys = [key.key_id for key in within]
+    rows = await library.spending.report(me, by, since=first, until=last, everyone=everyone, keys=keys)
+    total = await library.spending.total(me, since=first, until=last, everyone=everyone, keys=keys)
     currency = settings.spending.currency
-    limits = [DayLimit(**each.document(currency)) for each in await library.spending.limits(me, everyone=everyone)]
+    held = await library.spending.limits(me, everyone=everyone and keys is None)
+    limits = [DayLimit(**each.document(currency)) for each in held]
     return SpendingReport(
         of=of,
         by=by,

@@ -96,6 +96,7 @@ async def run_set(
         top_k=top_k,
         retriever=retriever.value,
         min_score=LEAST_SCORES[retriever.value],
+        effort=settings.effort,
     )
     if out is None:
         progress_console().print(f"Writing to {folder.path}; to resume after a stop, pass it as --out.")

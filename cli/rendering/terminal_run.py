@@ -141,6 +141,8 @@ class TerminalRun:
         known = event.query in self._asked
         searched = "" if known else f" for “{excerpt(event.query, LONGEST_QUERY)}”"
         self._note(step, f"{_count(event.count, 'segment')} found{searched}")
+        if event.also_searched:
+            self._note(step, f"also searched for {', '.join(event.also_searched)}")
         if event.degraded:
             self._note(step, event.degraded)
 

@@ -34,6 +34,7 @@ EVERYTHING: dict[str, Any] = {
     "tolerations": [{"key": "dedicated", "operator": "Exists"}],
     "affinity": {"podAntiAffinity": {}},
     "metrics": {"podMonitor": {"enabled": True}},
+    "networkPolicy": {"httpFrom": [{"podSelector": {"matchLabels": {"app": "proxy"}}}]},
 }
 LEAST: dict[str, Any] = {
     **NEEDED,
@@ -41,6 +42,7 @@ LEAST: dict[str, Any] = {
     "worker": {"replicas": 0},
     "migration": {"enabled": False},
     "metrics": {"enabled": False},
+    "networkPolicy": {"enabled": False},
     "podDisruptionBudget": {"enabled": False},
 }
 REFUSED: list[dict[str, Any]] = [

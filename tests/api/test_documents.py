@@ -16,6 +16,7 @@ from api.app import create_app
 from graph.entrypoint import Citewell
 from tests.api.conftest import HANDBOOK, TRAVEL
 from tests.api.serving import client_of
+from tests.reading_here import ReadHere
 from tests.scripted_web import page, serve_web
 from tools.library.web_pages import WebPages
 from tools.settings import Settings
@@ -237,6 +238,7 @@ async def test_a_page_is_fetched_once_under_its_own_id(
     async with serve_web() as web:
         reader = WebReader(
             settings,
+            ReadHere(),
             guard=web.guard,
             transport=httpx2.AsyncHTTPTransport(verify=False),
         )

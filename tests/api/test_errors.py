@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from api.app import create_app
-from api.middleware import BODY_BYTES
+from api.body_limits import BODY_BYTES
 from api.problems import BY_CODE, ERROR_TABLE, LONGEST_DETAIL, ErrorKind, problem
 from graph import errors
 from graph.entrypoint import Citewell, open_citewell

@@ -139,3 +139,53 @@ async def test_a_deployment_that_takes_no_keys_makes_none(settings: Settings, ci
         refused = await client.post("/api/keys", json={}, headers=headers)
     assert refused.status_code == 422
     assert "takes no keys" in refused.json()["detail"]
+
+
+async def test_who_administers_a_space_rules_the_keys_of_that_space_alone(
+    settings: Settings, citewell: Citewell, keys: ApiKeys
+) -> None:
+    over_all = await keys.create("default", "ann", terms=KeyTerms(EVERYTHING))
+    beside = await keys.create("default", "bob", terms=scoped("ask", spaces=("payroll",)))
+    partly = await keys.create("default", "cy", terms=scoped("ask", spaces=("handbook", "payroll")))
+    below = await keys.create("default", "dan", terms=scoped("ask", spaces=("handbook",)))
+    own = await keys.create("default", "eve", terms=scoped("ask", "admin", spaces=("handbook", "it")))
+    eve = bearer(own)
+    async with client_of(create_app(settings.model_copy(update={"auth": KEYS}), citewell=citewell)) as client:
+        listed = (await client.get("/api/keys", headers=eve)).json()["keys"]
+        assert [each["user"] for each in listed] == ["dan", "eve"]
+        for key in (over_all, beside, partly):
+            assert (await client.delete(f"/api/keys/{key_id(key)}", headers=eve)).status_code == 404
+            assert (await client.get("/api/me", headers=bearer(key))).status_code == 200
+        for user in ("ann", "dan", "somebody new"):
+            asked = {"user": user, "scopes": ["ask"]}
+            assert (await client.post("/api/keys", json=asked, headers=eve)).status_code == 403
+        for asked in ({"scopes": ["ask"]}, {"user": "eve", "scopes": ["ask"]}):
+            assert (await client.post("/api/keys", json=asked, headers=eve)).status_code == 201
+        assert (await client.delete(f"/api/keys/{key_id(below)}", headers=eve)).status_code == 204
+        assert (await client.get("/api/me", headers=bearer(below))).status_code == 401
+
+
+async def test_who_administers_a_space_sees_what_its_keys_did_and_spent(
+    settings: Settings, citewell: Citewell, keys: ApiKeys
+) -> None:
+    over_all = bearer(await keys.create("default", "ann", terms=KeyTerms(EVERYTHING)))
+    below = bearer(await keys.create("default", "dan", terms=scoped("ask", spaces=("handbook",))))
+    eve = bearer(await keys.create("default", "eve", terms=scoped("ask", "admin", spaces=("handbook",))))
+    async with client_of(create_app(settings.model_copy(update={"auth": KEYS}), citewell=citewell)) as client:
+        for headers in (over_all, below, eve):
+            session = (await client.post("/api/sessions", json={}, headers=headers)).json()["session_id"]
+            asked = {"question": "What is the notice period?", "stream": False}
+            run = await client.post(f"/api/sessions/{session}/runs", json=asked, headers=headers)
+            assert run.status_code == 200
+
+        async def spent(headers: dict[str, str]) -> tuple[int, list[str]]:
+            found = await client.get("/api/spending", params={"of": "everyone", "by": "user"}, headers=headers)
+            return found.json()["total"]["runs"], sorted(row["name"] for row in found.json()["rows"])
+
+        assert await spent(over_all) == (3, ["ann", "dan", "eve"])
+        assert await spent(eve) == (2, ["dan", "eve"])
+    # The server has stopped, so that all of its log is written.
+    async with client_of(create_app(settings.model_copy(update={"auth": KEYS}), citewell=citewell)) as client:
+        for headers, users in ((over_all, {"ann", "dan", "eve"}), (eve, {"dan", "eve"})):
+            told = (await client.get("/api/audit", params={"limit": 200}, headers=headers)).json()["entries"]
+            assert {each["user"] for each in told} == users

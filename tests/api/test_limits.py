@@ -1,13 +1,15 @@
 """How much a request may bring, and from where."""
 
 from collections.abc import AsyncIterator
+from uuid import uuid4
 
 import httpx
 import pytest
 
+from api import document_upload
 from api.app import create_app
+from api.body_limits import BODY_BYTES, FORM_BYTES
 from api.dependencies import check_bind
-from api.middleware import BODY_BYTES, FORM_BYTES
 from graph.entrypoint import Citewell
 from graph.errors import ConfigurationError
 from tests.api.serving import client_of
@@ -43,9 +45,47 @@ async def test_a_body_beyond_the_limit_is_refused(
 
 
 async def test_a_large_document_passes_where_a_large_question_would_not(client: httpx.AsyncClient) -> None:
-    content = b'{"text": "A word."' + b" " * BODY_BYTES + b"}"
+    sentence = 'The word \\"lamp\\" is in \\u0022text\\u0022: \\\\. '  # as JSON spells it
+    content = (
+        '{"title": "Lamps", "text": "' + sentence * (BODY_BYTES // 30) + '", "metadata": {"text": "n"}}'
+    ).encode()
+    assert len(content) > BODY_BYTES
     response = await client.post("/api/documents", content=content, headers={"content-type": "application/json"})
     assert response.status_code == 201, response.text
+
+
+MEMBERS = ",".join(f'"k{number}":{number}' for number in range(100_000))
+
+
+@pytest.mark.parametrize("path", [f"/api/documents/{uuid4()}", f"/api/documents/{uuid4()}/versions/1/restore"])
+async def test_a_route_below_documents_takes_no_more_than_others(client: httpx.AsyncClient, path: str) -> None:
+    headers, body = {"content-type": "application/json"}, f'{{"metadata":{{{MEMBERS}}}}}'.encode()
+    response = await client.request("POST" if "restore" in path else "PATCH", path, content=body, headers=headers)
+    assert (response.status_code, response.json()["code"]) == (413, "request_too_large")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        f'{{"text":"A word.","metadata":{{{MEMBERS}}}}}',
+        f'{{"text":"{"A word. " * 200_000}","metadata":{{{MEMBERS}}}}}',
+        f'{{"metadata":{{"text":"{"A word. " * 200_000}"}},"text":"A word."}}',
+        f'{{"text":[{"0," * 600_000}0]}}',
+        f'["{"A word. " * 200_000}"]',
+        "[" * 1_200_000,
+        '{"text":"' + "A word. " * 200_000,
+    ],
+    ids=["members", "members and text", "text below", "no text", "array", "deep", "unfinished"],
+)
+async def test_large_json_has_one_large_text(
+    client: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch, body: str
+) -> None:
+    def read_here(_: bytes) -> None:
+        raise AssertionError("it is read in the process that serves")
+
+    monkeypatch.setattr(document_upload, "_from_json", read_here)
+    response = await client.post("/api/documents", content=body.encode(), headers={"content-type": "application/json"})
+    assert (response.status_code, response.json()["code"]) == (422, "invalid_request")
 
 
 @pytest.mark.parametrize(

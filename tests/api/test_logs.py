@@ -4,6 +4,7 @@ import io
 import json
 import logging
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from typing import Any
 from uuid import uuid4
 
@@ -22,7 +23,7 @@ from tests.api.serving import client_of
 from tests.scripted_openai import ScriptedOpenAI, status
 from tools.auth.api_keys import ApiKeys
 from tools.settings import AuthSettings, Settings
-from tools.telemetry.logs import configure_logging, log_ids
+from tools.telemetry.logs import configure_logging, log_ids, logging_also_to
 
 QUESTION = "How long is the notice period?"
 
@@ -137,3 +138,42 @@ def test_other_packages_are_heard_from_warnings_on(lines: io.StringIO) -> None:
     logging.getLogger("httpx2").info("HTTP Request: %s", "https://example.org/?q=a+prompt")
     logging.getLogger("httpx2").warning("a connection was lost")
     assert [line["message"] for line in read(lines)] == ["a connection was lost"]
+
+
+ADDRESSES = [
+    "postgresql://ann:hush@db.example:5432/citewell",
+    "https://hush@models.example/v1 and http://a:hush@b.example/v1",
+    "https://ann:hu@hush@models.example/v1",
+    "https://models.example/v1?region=eu&api_key=hush&x=1",
+    "https://bucket.example/file?X-Amz-Signature=hush&X-Amz-Credential=hush",
+    "https://id.example/callback?code=hush",
+]
+
+
+@pytest.mark.parametrize("address", ADDRESSES)
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_no_line_and_no_error_holds_credentials_of_an_address(address: str, form: str) -> None:
+    stream, log = io.StringIO(), logging.getLogger("citewell.test")
+    with logging_also_to(stream, "info", "json" if form == "json" else "text"):
+        try:
+            raise OSError(f"no way to {address}")
+        except OSError:
+            log.exception("The endpoint %s does not answer", address)
+    error = DatabaseUnavailable(f"{address} does not answer.", suggestion=f"Check {address}.")
+    for told in (stream.getvalue(), str(error), error.message, error.advice):
+        assert "example" in told
+        assert "hush" not in told
+
+
+def test_what_is_no_credential_stays_in_an_address() -> None:
+    for address in ("https://docs.example/a@b?page=3&sort=new#c@d", "mailto:ann@docs.example", "s3://bucket/a?b=c"):
+        assert DatabaseUnavailable(address).message == address
+
+
+def test_a_line_for_people_says_when_it_was() -> None:
+    stream = io.StringIO()
+    with logging_also_to(stream, "info", "text"):
+        logging.getLogger("citewell.test").warning("it rained")
+    when, level, _, said = stream.getvalue().strip().split(" ", 3)
+    assert datetime.fromisoformat(when).tzinfo == UTC
+    assert (level, said) == ("WARNING", "it rained")

@@ -30,6 +30,7 @@ from tests.api.serving import client_of
 from tests.fakes import MemoryLibrary, ScriptedChecker, ScriptedFamily, ScriptedJudge, quote, resources, segment
 from tests.postgres.proxy import Proxy, proxied
 from tests.postgres.test_faults import END_ALL
+from tools.auth.api_keys import ApiKeys, KeyTerms
 from tools.process.library import open_library
 from tools.settings import AuthSettings, MetricsSettings, RunSettings, Settings
 from tools.storage.database import Database
@@ -302,6 +303,14 @@ async def test_strangers_read_no_metrics(settings: Settings, citewell: Citewell)
     keyed = settings.model_copy(update={"auth": AuthSettings(mode="keys")})
     async with client_of(create_app(keyed, citewell=citewell)) as client:
         assert (await client.get("/metrics")).status_code == 401
+        keys = ApiKeys(citewell.library.database, citewell.library.workspaces)
+        for terms, status in (
+            (KeyTerms(), 403),
+            (KeyTerms(frozenset({"admin"}), spaces=("handbook",)), 403),
+            (KeyTerms(frozenset({"admin"})), 200),
+        ):
+            headers = {"authorization": f"Bearer {await keys.create('default', 'ann', terms=terms)}"}
+            assert (await client.get("/metrics", headers=headers)).status_code == status
 
 
 @pytest.mark.parametrize("place", ["127.0.0.1:0", "off"])

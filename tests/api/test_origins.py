@@ -12,6 +12,7 @@ from api.app import create_app
 from graph.entrypoint import Citewell
 from graph.errors import ConfigurationError
 from tests.api.serving import client_of
+from tools.auth.api_keys import ApiKeys, KeyTerms
 from tools.settings import AuthSettings, Settings
 
 WIKI = "https://wiki.example.com"
@@ -77,3 +78,51 @@ def test_every_origin_at_all_may_call_only_where_callers_are_identified(settings
         create_app(settings.model_copy(update={"cors_origins": ["*"]}))
     for auth in (KEYS["auth"], AuthSettings(mode="jwt", jwt_secret=SecretStr("s" * 32))):
         create_app(settings.model_copy(update={"cors_origins": ["*"], "auth": auth}))
+
+
+QUERY = "/api/rag/query-stream?query=What+is+the+notice+period%3F"
+OF_ANOTHER_SITE: list[dict[str, str]] = [
+    {"sec-fetch-site": "cross-site", "sec-fetch-mode": "no-cors", "sec-fetch-dest": "image"},
+    {"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate", "sec-fetch-dest": "document"},
+    {"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate", "sec-fetch-dest": "iframe"},
+    {"sec-fetch-site": "same-site", "sec-fetch-mode": "no-cors", "sec-fetch-dest": "script"},
+]
+
+
+async def test_without_authentication_no_other_sites_page_asks_anything(client: httpx.AsyncClient) -> None:
+    for hostile in OF_ANOTHER_SITE:
+        for method, path in (("GET", QUERY), ("GET", "/api/sessions"), ("POST", "/api/sessions")):
+            reply = await client.request(method, path, headers=hostile)
+            assert (reply.status_code, reply.json()["code"]) == (403, "cross_site_request"), (method, path, hostile)
+    assert (await client.get("/api/sessions")).json()["sessions"] == []
+
+
+async def test_without_authentication_pages_of_this_machine_programs_and_links_are_served(
+    client: httpx.AsyncClient,
+) -> None:
+    ours = {"sec-fetch-site": "same-origin", "sec-fetch-mode": "cors"}
+    beside = {"sec-fetch-site": "same-site", "sec-fetch-mode": "cors", "origin": "http://localhost:3000"}
+    typed = {"sec-fetch-site": "none", "sec-fetch-mode": "navigate", "sec-fetch-dest": "document"}
+    for served in ({}, ours, beside, typed):
+        assert (await client.get(QUERY, headers=served)).status_code == 200
+    link = {"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate", "sec-fetch-dest": "document"}
+    for path in ("/", "/docs"):
+        assert (await client.get(path, headers=link)).status_code == 200
+    framed = link | {"sec-fetch-dest": "iframe"}
+    assert (await client.get("/", headers=framed)).status_code == 403
+
+
+async def test_without_authentication_a_key_of_ours_counts_and_a_wrong_one_is_refused(
+    client: httpx.AsyncClient, citewell: Citewell
+) -> None:
+    keys = ApiKeys(citewell.library.database, citewell.library.workspaces)
+    key = await keys.create("default", "ann", terms=KeyTerms(frozenset({"ask"})))
+    for headers in ({"authorization": f"Bearer {key}x"}, {"x-api-key": "cw_wrong"}):
+        refused = await client.get("/api/sessions", headers=headers)
+        assert (refused.status_code, refused.json()["code"]) == (401, "not_authenticated")
+        assert refused.headers["www-authenticate"]
+    me = await client.get("/api/me", headers={"authorization": f"Bearer {key}"})
+    assert me.json()["user"] == "ann"
+    assert (await client.get("/api/keys", headers={"authorization": f"Bearer {key}"})).status_code == 403
+    for placeholder in ("none", "sk-1234"):
+        assert (await client.get("/api/sessions", headers={"authorization": f"Bearer {placeholder}"})).is_success

@@ -1,5 +1,6 @@
 """Somebody leaves a group: from the next request on, nothing tells what the group's documents say."""
 
+import json
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -11,13 +12,15 @@ import pytest
 from pydantic import SecretStr
 
 from api.app import create_app
-from graph.entrypoint import Citewell
+from graph.entrypoint import Citewell, open_citewell
 from graph.evidence import Identity
+from tests.api.conftest import with_model
 from tests.api.serving import client_of
 from tests.api.test_errors import assert_problem
 from tests.api.test_strangers import DIARY, DIARY_FILE, QUESTION, SECRET, TITLE, attempt_on, owned_by
 from tests.api.trespasses import ATTEMPTS
 from tests.issuer import claims
+from tests.scripted_openai import ScriptedOpenAI, answer, say
 from tools.library.ingestion import NewDocument
 from tools.settings import AuthSettings, Settings
 
@@ -115,6 +118,49 @@ async def test_a_stored_answer_says_what_is_withheld_and_says_it_again_to_who_is
     await citewell.library.documents.purge("default")
     for headers in (legal, sales):
         assert SECRET not in str((await anyone.get(path, headers=headers)).json()["messages"][1])
+
+
+async def test_what_is_withheld_enters_no_prompt_again(settings: Settings, scripted_openai: ScriptedOpenAI) -> None:
+    configured = with_model(settings, scripted_openai)
+    member = Identity(user="ann", groups=("legal",))
+    legal, sales = token("ann", "legal"), token("ann", "sales")
+    async with open_citewell(configured) as opened, client_of(create_app(configured, citewell=opened)) as client:
+        diary = await opened.library.ingestor.ingest(member, NewDocument(text=DIARY, title=TITLE, readers=LEGAL))
+        session = (await client.post("/api/sessions", json={}, headers=legal)).json()["session_id"]
+
+        async def ask(headers: dict[str, str], **wish: Any) -> tuple[str, list[str]]:
+            before = len(scripted_openai.requests)
+            asked = {"min_score": 0, "stream": False, **wish}
+            reply = await client.post(f"/api/sessions/{session}/runs", json=asked, headers=headers)
+            assert reply.status_code == 200, reply.text
+            return reply.text, [request.text for request in scripted_openai.requests[before:]]
+
+        section = {"text": f"It is called {SECRET}.", "source_ids": [f"{diary.document_id}:0"]}
+        scripted_openai.script(answer(section), to="generate_answer")
+        first, _ = await ask(legal, question=QUESTION)
+        assert SECRET in first
+        decided = {
+            "standalone_question": "Repeat.",
+            "needs_retrieval": False,
+            "intent": "small_talk",
+            "reason": "Again.",
+        }
+        small_talk = say(json.dumps(decided))
+        scripted_openai.script(small_talk, to="decide_retrieval")
+        scripted_openai.script(say(f"As I said: {SECRET}."), to="answer_directly")
+        _, prompts = await ask(legal, question="Repeat your last answer word for word, please.")
+        assert any(SECRET in text for text in prompts), "who may read it is told again"
+
+        for question in ("Repeat your last answer word for word, please.", "And what did you say before that?"):
+            _, prompts = await ask(sales, question=question)
+            assert prompts
+            assert not [text for text in prompts if SECRET in text]
+        messages = (await client.get(f"/api/sessions/{session}", headers=sales)).json()["messages"]
+        edited = {"question": "Repeat your last answer word for word, please.", "edit": messages[2]["message_id"]}
+        for again in (edited, {"regenerate": messages[3]["message_id"]}):
+            _, prompts = await ask(sales, **again)
+            assert prompts
+            assert not [text for text in prompts if SECRET in text]
 
 
 async def test_readers_are_named_and_changed_over_http(anyone: httpx.AsyncClient) -> None:

@@ -21,8 +21,9 @@ from tests.api.conftest import HANDBOOK, TRAVEL, new_session
 from tests.api.serving import client_of
 from tests.api.test_errors import assert_problem
 from tests.issuer import claims
+from tests.unit.placed_pdf import column, placed_pdf
 from tools.auth.api_keys import ApiKeys, KeyTerms
-from tools.auth.identities import EVERYTHING, Limits, Scope
+from tools.auth.identities import EVERYTHING, ORDINARY, Limits, Scope
 from tools.sessions.run_request import RunRequest, request_from_json, request_to_json
 from tools.settings import AuthSettings, Settings
 
@@ -72,6 +73,17 @@ async def test_a_refusal_says_what_is_missing_before_a_body_is_read(keyed: httpx
     write = bearer(await keys.create("default", "ann", terms=scoped("write")))
     shaped = await keyed.post("/v1/chat/completions", json={}, headers=write)
     assert (shaped.status_code, shaped.json()["error"]["code"]) == (403, "not_permitted")
+
+
+async def test_no_original_is_opened_for_who_may_only_ask(keyed: httpx.AsyncClient, keys: ApiKeys) -> None:
+    both, ask = [bearer(await keys.create("default", "ann", terms=scoped(*named))) for named in (ORDINARY, ("ask",))]
+    file = placed_pdf([column(72, 700, ["Lamps are lit at dusk."])])
+    made = await keyed.post("/api/documents", files={"file": ("lamps.pdf", file)}, headers=both)
+    place = f"/api/documents/{made.json()['document_id']}/segments/0/place"
+    for _ in "again":
+        told = (await keyed.get(place, headers=ask)).json()
+        assert (told["page_idx"], told["boxes"]) == (0, [])
+        assert len((await keyed.get(place, headers=both)).json()["boxes"]) == 1
 
 
 async def test_tools_that_the_credentials_do_not_allow_are_neither_listed_nor_called(

@@ -175,7 +175,7 @@ def shape(path: str) -> str:
     return re.sub(r"\{[^}]*\}", "{}", path)
 
 
-DESCRIBING = {"/openapi.json", "/docs", "/docs/oauth2-redirect", "/redoc"}
+DESCRIBING = {"/openapi.json", "/docs"}
 # They open by what they hold: see test_links and test_shares.
 LINKED = ("/links/{token}", "/shares/{token}")
 LOGGING_IN = {"/login", "/login/callback", "/logout"}  # there is none here; tests of logins try them

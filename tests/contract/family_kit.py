@@ -154,7 +154,7 @@ class FamilyContract:
         assert any("twelve seconds" in section.text for section in sections)
 
     async def test_a_query_is_worded_anew(self, family: Family) -> None:
-        rewriting = await family.rewriter.rewrite(QUESTION, [QUESTION], language="en", meter=Meter())
+        rewriting = await family.rewriter.rewrite(QUESTION, [QUESTION], languages=["en"], meter=Meter())
         assert rewriting.query
         assert rewriting.query != QUESTION
         assert rewriting.reason
@@ -163,7 +163,7 @@ class FamilyContract:
     async def test_no_query_is_tried_twice(self, family: Family) -> None:
         tried = [QUESTION]
         for _ in range(3):
-            rewriting = await family.rewriter.rewrite(QUESTION, tried, language="en", meter=Meter())
+            rewriting = await family.rewriter.rewrite(QUESTION, tried, languages=["en"], meter=Meter())
             assert rewriting.query not in tried
             tried += [rewriting.query] if rewriting.query else []
 

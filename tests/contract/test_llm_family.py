@@ -55,7 +55,7 @@ class TestLlmFamily(FamilyContract):
         meters = [Meter() for _ in range(6)]
         hits = [Hit(LAMP, 0.8), Hit(BAKERY, 0.4)]
         await family.preparer.prepare(QUESTION, [], search="auto", has_pages=False, meter=meters[0])
-        await family.rewriter.rewrite(QUESTION, [QUESTION], language="en", meter=meters[1])
+        await family.rewriter.rewrite(QUESTION, [QUESTION], languages=["en"], meter=meters[1])
         await family.grader.grade(QUESTION, hits, meter=meters[2])
         await collected(family.writer.write(QUESTION, hits, language="en", meter=meters[3]))
         await family.writer.revise(QUESTION, [FAULTY, INVENTED], hits, language="en", meter=meters[4])

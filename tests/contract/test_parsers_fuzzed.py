@@ -1,4 +1,4 @@
-"""Every registered parser on files of real programs that were changed, cut, spliced and mistaken for other formats.
+"""Every registered parser, and what views show, on files of real programs: changed, cut, spliced, and mistaken.
 
 Each is read soundly or refused with a reason and advice. Meanwhile nothing is written, run or connected to, and no file
 takes more than ``MOST_SECONDS`` of the processor. The budget is fixed: ``EXAMPLES`` a kind of file, ``FEW`` a parser.
@@ -21,8 +21,11 @@ from hypothesis import strategies as st
 
 from graph.errors import UnreadableDocument
 from tests.contract.parser_kit import check_parsed
-from tools.parsers import formats, parse
+from tools.library.drawn_pictures import pictures_of, placed_pictures
+from tools.parsers import formats, media_type_of, parse
+from tools.parsers.pdf_places import find_boxes
 from tools.parsers.zipped import members
+from tools.web.named_addresses import addresses_of, sitemap_entries
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 ABOUT = {"make_office.py", "make_packed.py", "make_published.py", "packed.expected"}
@@ -48,6 +51,14 @@ MARKS = st.sampled_from(
         b"$", b" obj", b"endstream", b"<<", b">>", b"xref", b"PK\x03\x04", b"0", b"-1", b"99999999999",
     ]
 ) | st.binary(max_size=8)  # fmt: skip
+NAMING = st.sampled_from(
+    [
+        b'<a href="', b'">', b"<base href=//x/>", b"<link rel=canonical href='/b'>", b"<urlset>", b"<url>", b"</url>",
+        b"<sitemapindex><sitemap>", b"<loc>", b"</loc>", b"https://docs.example/", b"http://[::1]/", b"https://\xff/",
+        b"\x1f\x8b\x08", b"![a](data:image/png;base64,", b"iVBORw0KGgo=", b")",
+        b"<img src='data:image/gif;base64,R0lG'>",
+    ]
+)  # fmt: skip
 EDITS = st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1) | st.just(0.0), MARKS), max_size=6)
 HEADS = st.sampled_from(
     [b"", b"{\\rtf1 ", b"Subject: s\n", b"From a 10:00 2026\n", b"%PDF-1.7\n", b"PK\x03\x04", b"<?xml "]
@@ -72,7 +83,7 @@ def _audit(event: str, arguments: tuple[Any, ...]) -> None:
 def loaded() -> None:
     """Load what each parser loads when it is first used, before anything is watched."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("tools.parsers.old_office.libreoffice", lambda: None)
+        patch.setattr("tools.parsers.programs.libreoffice", lambda: None)
         for path in FILES:
             check(path.read_bytes(), path.name)
     sys.addaudithook(_audit)
@@ -135,7 +146,7 @@ def repacked(data: bytes, part: int, edits: list[tuple[float, float, bytes]]) ->
 @pytest.fixture(autouse=True)
 def without_libreoffice(monkeypatch: pytest.MonkeyPatch) -> None:
     """Starting it takes seconds, and what it makes of a file is not ours."""
-    monkeypatch.setattr("tools.parsers.old_office.libreoffice", lambda: None)
+    monkeypatch.setattr("tools.parsers.programs.libreoffice", lambda: None)
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
@@ -189,3 +200,65 @@ def test_an_archive_that_was_changed(edits: list[tuple[float, float, bytes]]) ->
                 assert ".." not in member.path.split("/")
         except UnreadableDocument as error:
             assert error.message  # noqa: PT017
+
+
+MOST_PICTURES, MOST_BOXES, MOST_LINKS, MOST_ENTRIES = 3, 5, 4, 4
+ADDRESS = "https://docs.example/a"
+
+
+@pytest.fixture
+def lowered(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lower the limits of what views show, so that ordinary files reach them."""
+    monkeypatch.setattr("tools.parsers.pictures.MOST_PICTURES", MOST_PICTURES)
+    monkeypatch.setattr("tools.parsers.pdf_places.MOST_BOXES", MOST_BOXES)
+    monkeypatch.setattr("tools.parsers.pdf_places.MOST_CHARACTERS", 500)
+    monkeypatch.setattr("tools.parsers.pdf_places.MOST_SEARCHES", 20)
+    monkeypatch.setattr("tools.web.named_addresses.MOST_LINKS", MOST_LINKS)
+    monkeypatch.setattr("tools.web.named_addresses.MOST_ENTRIES", MOST_ENTRIES)
+
+
+def check_views(data: bytes, media_type: str) -> None:
+    """Check all that is seen of a file beyond its text: it is sound and within the limits, or the file is refused."""
+    text = "# Lamps\n\nLamps burn at night.\n"
+    blocks = [(0, 7, "heading", None), (9, 29, "paragraph", 0)]
+    with watched():
+        try:
+            reply, blobs = placed_pictures(data, media_type, text, blocks)
+        except UnreadableDocument as error:
+            assert error.message  # noqa: PT017
+        else:
+            pictures = pictures_of(reply, blobs)
+            assert len(pictures) <= MOST_PICTURES
+            assert sum(map(len, blobs)) <= len(data)
+            assert all(0 <= each["after"] <= len(text) for each in pictures)
+            assert all(each["at"] + each["size"] <= sum(map(len, blobs)) for each in pictures)
+        place = find_boxes(data, 0, "The lamps burn at night, each of them", "before")
+        assert place is None or len(place.boxes) <= MOST_BOXES
+        own, links = addresses_of(data, ADDRESS)
+        assert own.startswith("https://docs.example/")
+        assert len(links) <= MOST_LINKS
+        try:
+            assert len(sitemap_entries(data, 100_000)) <= MOST_ENTRIES
+        except UnreadableDocument as error:
+            assert error.message  # noqa: PT017
+
+
+@pytest.mark.usefixtures("lowered")
+@pytest.mark.parametrize("suffix", SUFFIXES)
+@settings(**PATIENT, max_examples=FEW)
+@given(st.data(), st.integers(0, 60), EDITS)
+def test_what_views_show_of_a_file_that_was_changed(
+    suffix: str, data: st.DataObject, part: int, edits: list[tuple[float, float, bytes]]
+) -> None:
+    file = data.draw(st.sampled_from([path for path in FILES if path.suffix == suffix]))
+    whole = file.read_bytes()
+    packed = whole.startswith(b"PK") and data.draw(st.booleans())
+    kind = media_type_of(whole, name=file.name)
+    check_views(repacked(whole, part, edits) if packed else mutated(whole, edits), kind)
+
+
+@pytest.mark.usefixtures("lowered")
+@settings(**PATIENT, max_examples=2 * EXAMPLES)
+@given(st.sampled_from(sorted(formats().parsers)), st.lists(MARKS | NAMING, max_size=40).map(b"".join))
+def test_what_views_show_of_anything(media_type: str, data: bytes) -> None:
+    check_views(data, media_type)

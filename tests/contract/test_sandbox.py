@@ -1,6 +1,9 @@
 """Files that hold up, blow up or break their reader: each is refused by itself, and the next one is read."""
 
 import asyncio
+import gzip
+import io
+import zipfile
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
 
@@ -260,3 +263,90 @@ async def test_processes_without_a_file_end_by_themselves() -> None:
         assert (await read(sandbox, b"A lamp.", "lamp.md")).packed is not None
     finally:
         await sandbox.close()
+
+
+def page_of(links: int) -> bytes:
+    return b"<base href='/docs/'><link rel=canonical href=/own>" + b"<a href=x>" * links
+
+
+async def test_addresses_of_a_page_are_read_apart(sandbox: Sandbox) -> None:
+    own, links = await sandbox.addresses(page_of(1), "https://docs.example/a")
+    assert (own, list(links)) == ("https://docs.example/own", ["https://docs.example/docs/x"])
+    assert list(await sandbox.sitemap(b"<urlset><url><loc>https://docs.example/a</loc></url></urlset>", 1_000)) == [
+        ("https://docs.example/a", None, False)
+    ]
+
+
+async def test_a_page_of_millions_of_elements_costs_the_process_that_serves_nothing(sandbox: Sandbox) -> None:
+    await read(sandbox, b"A lamp.")
+    before = psutil.Process().memory_info().rss
+    _, links = await sandbox.addresses(page_of(1_900_000), "https://docs.example/a")
+    assert len(links) < 10
+    assert psutil.Process().memory_info().rss - before < 60_000_000  # the page itself, on its way there
+
+
+async def test_a_sitemap_that_cannot_be_read_is_refused(sandbox: Sandbox) -> None:
+    with pytest.raises(UnreadableDocument):
+        await sandbox.sitemap(gzip.compress(b"\0" * 1_000_000), 100_000)
+    with pytest.raises(UnreadableDocument):
+        await sandbox.sitemap(b"<urlset><url>", 100_000)
+
+
+def zipped(files: dict[str, bytes]) -> bytes:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in files.items():
+            archive.writestr(name, data)
+    return packed.getvalue()
+
+
+async def unpacked(sandbox: Sandbox, new: NewDocument) -> tuple[bool, list[WiredDocument]]:
+    documents: list[WiredDocument] = []
+
+    async def take(document: WiredDocument) -> None:
+        documents.append(document)
+
+    return await sandbox.unpack(new, 100_000, take), documents
+
+
+async def test_an_archive_is_unpacked_file_by_file(sandbox: Sandbox) -> None:
+    data = zipped({"a.md": b"# Lamps", "b/c.md": b"# Masts", "large.txt": b"x" * 100_001})
+    new = NewDocument(name="all.zip", data=data, title=None, owner="ann")
+    is_archive, documents = await unpacked(sandbox, new)
+    assert is_archive
+    assert [(each.name, each.data) for each in documents[:2]] == [
+        ("all.zip/a.md", b"# Lamps"),
+        ("all.zip/b/c.md", b"# Masts"),
+    ]
+    assert documents[0].document().owner == "ann"
+    assert documents[0].document_id == WiredDocument.of(replace(new, data=b"# Lamps", name="all.zip/a.md")).document_id
+    with pytest.raises(UnreadableDocument, match="too large"):
+        documents[2].document()
+
+
+async def test_what_only_begins_like_an_archive_is_a_document(sandbox: Sandbox) -> None:
+    book = zipped({"mimetype": b"application/epub+zip", "a.xhtml": b"<p>Lamps</p>"})
+    is_archive, [document] = await unpacked(sandbox, NewDocument(name="book", data=book))
+    assert (is_archive, document.name, document.data) == (False, "book", book)
+
+
+async def test_a_broken_archive_is_refused(sandbox: Sandbox) -> None:
+    with pytest.raises(UnreadableDocument):
+        await unpacked(sandbox, NewDocument(name="a.zip", data=b"PK\x03\x04 no more"))
+
+
+async def test_a_process_that_sends_more_than_any_reply_is_ended(sandbox: Sandbox) -> None:
+    small = Sandbox(1, SECONDS, 512, reply_bytes=10_000)
+    try:
+        with pytest.raises(DocumentTooExpensive):
+            await read(small, b"word " * 10_000)
+        assert (await read(small, b"A lamp.", how=replace(HOW, dimension=None))).texts == ["A lamp."]
+    finally:
+        await small.close()
+
+
+def test_time_follows_size() -> None:
+    limited = Sandbox(1, 120, 512, full_bytes=20_000_000)
+    assert limited.seconds_for(10_000) == pytest.approx(30, abs=1)
+    assert limited.seconds_for(10_000_000) == pytest.approx(75)
+    assert limited.seconds_for(30_000_000) == 120

@@ -49,7 +49,7 @@ def run_command(
 
 
 @asynccontextmanager
-async def _no_sandbox(settings: JobSettings, size: int) -> AsyncIterator[None]:
+async def _no_sandbox(settings: JobSettings, size: int, **_: int) -> AsyncIterator[None]:
     yield None
 
 

@@ -16,6 +16,7 @@ from cli.command import Exit
 from prompts import lines
 from tests.e2e.conftest import BIN, Home, Writer
 from tests.scripted_openai import Hold, Reply, Say, ScriptedOpenAI
+from tools.confinement.landlock import landlock_version
 from tools.parsers.canonical_text import passages_left_out
 
 POTTERY = {
@@ -329,9 +330,20 @@ def test_a_database_that_cannot_be_reached_is_told(home: Home) -> None:
     assert (done.code, done.json["error"]["code"]) == (Exit.UNAVAILABLE, "database_unavailable")
     looked = home.citewell("doctor", "--json", CITEWELL_DATABASE_URL=secret)
     assert looked.code == Exit.UNAVAILABLE
-    found = {check["name"]: check["ok"] for check in looked.json["checks"]}
+    found = {check["name"]: check["ok"] for check in looked.json["checks"] if "parsers" not in check["name"]}
     assert found == {"database": False, "embedding": True, "programs": True}
     assert "hush" not in looked.out + done.out
+
+
+def test_doctor_tells_no_credentials_of_an_address(home: Home) -> None:
+    address = "http://ann:hush@127.0.0.1:1/v1?key=hush2&region=eu"
+    models = [{"name": "gone", "base_url": address, "model": "any"}]
+    named = {"CITEWELL_MODELS": json.dumps(models), "CITEWELL_EMBEDDING__BASE_URL": address}
+    for arguments in (("doctor", "--json"), ("doctor",), ("ask", "Anything?", "-m", "gone")):
+        done = home.citewell(*arguments, **named)
+        assert "hush" not in done.out + done.err, arguments
+    assert "127.0.0.1:1" in home.citewell("doctor", "--json", **named).out
+    assert "region=eu" in home.citewell("doctor", "--json", **named).out
 
 
 def test_doctor_reaches_everything_and_says_who_answers(home: Home, scripted_openai: ScriptedOpenAI) -> None:
@@ -346,7 +358,10 @@ def test_doctor_reaches_everything_and_says_who_answers(home: Home, scripted_ope
     looked = home.citewell("doctor", "--json", **named)
     assert looked.code == Exit.UNAVAILABLE
     assert looked.json["answers"] == {"family": "llm", "model": "there"}
-    found = {check["name"]: check["ok"] for check in looked.json["checks"]}
+    found = {check["name"]: check["ok"] for check in looked.json["checks"] if "parsers" not in check["name"]}
+    parsers = [check for check in looked.json["checks"] if "parsers" in check["name"]]
+    assert parsers[-1]["facts"]["landlock"] == landlock_version()
+    assert all(check["ok"] for check in parsers)
     reached = {"database": True, "embedding": True, "model there": True, "model gone": False, "judge any": True}
     assert found == reached | {"programs": True}
     assert "hush" not in looked.out

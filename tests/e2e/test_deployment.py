@@ -97,3 +97,16 @@ def test_the_service_publishes_servers_alone_and_no_metrics() -> None:
     assert [port["targetPort"] for port in service["spec"]["ports"]] == ["http"]
     [budget] = kinds("PodDisruptionBudget")
     assert budget["spec"]["selector"]["matchLabels"] == service["spec"]["selector"]
+
+
+def test_metrics_which_ask_for_no_credentials_are_for_the_monitoring_alone() -> None:
+    [policy] = kinds("NetworkPolicy")
+    [service] = kinds("Service")
+    assert policy["spec"]["podSelector"]["matchLabels"].items() <= service["spec"]["selector"].items()
+    assert policy["spec"]["policyTypes"] == ["Ingress"]
+    allowed = {rule["ports"][0]["port"]: rule.get("from") for rule in policy["spec"]["ingress"]}
+    assert allowed.keys() == {"http", "metrics"}
+    assert allowed["http"] is None, "anybody: its requests are authenticated"
+    assert allowed["metrics"] == VALUES["networkPolicy"]["metricsFrom"] != []
+    for _, container, _ in containers():
+        assert {port["name"] for port in container.get("ports", ())} <= allowed.keys()

@@ -54,7 +54,14 @@ async def test_the_library_answers_first_and_its_text_is_grounded() -> None:
         ),
         (
             ScriptedFamily(drafts=[[]]),
-            ["decide_retrieval", "search_segments", "grade_segments", "generate_answer", "answer_directly"],
+            [
+                "decide_retrieval",
+                "search_segments",
+                "grade_segments",
+                "generate_answer",
+                "rewrite_query",
+                "answer_directly",
+            ],
         ),
     ],
 )

@@ -100,7 +100,7 @@ async def test_the_web_is_asked_where_the_library_is_off(web: str) -> None:
 
 async def test_why_there_is_no_other_query_is_said_by_the_refusal() -> None:
     class Deserted(ScriptedRewriter):
-        async def rewrite(self, question, tried, *, language, own_language="", meter):  # type: ignore[no-untyped-def]
+        async def rewrite(self, question, tried, *, languages, meter):  # type: ignore[no-untyped-def]
             return Rewriting("", "", fallback_failure(WebUnavailable("no reply"), "The query was rewritten by rule."))
 
     session = Asked(ports={"rewriter": Deserted()})

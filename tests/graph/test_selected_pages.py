@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from answers.page_budget import best_fitting, fits_whole
 from graph.errors import DatabaseUnavailable, EmbeddingUnavailable
 from graph.evidence import Identity, Segment
-from graph.reasons import Reason
 from graph.state import State
 from tests.fakes import MemoryLibrary, MemoryWeb, segment
 from tests.graph.asking import Asked
@@ -93,13 +92,11 @@ async def test_a_page_named_by_its_number_is_read_before_all_else() -> None:
     assert reports(session) == ({}, {"notes": (2, 30), "book": (1, 9)}, [])
 
 
-async def test_the_search_brings_no_other_page_of_a_document_whose_page_is_named() -> None:
+async def test_the_search_brings_nothing_beside_a_page_that_is_named() -> None:
     book = document("book", [f"annual leave {page} " for page in range(4)], pages=True)
     session = Asked(MemoryLibrary([*book, *document("notes", ["annual leave "], pages=True)]))
     state = await session.ask("annual leave on page 3", pages=["book"])
-    assert [row["segment_id"] for row in state.sources] == ["book:2", "notes:0"]
-    dropped = {row["segment_id"]: row["reason"] for row in session.told("sources_graded")[0].dropped}
-    assert dropped == {f"book:{page}": Reason("off_page") for page in (0, 1, 3)}
+    assert [row["segment_id"] for row in state.sources] == ["book:2"]
 
 
 async def test_a_range_of_pages_in_other_languages() -> None:

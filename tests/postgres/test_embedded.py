@@ -22,17 +22,20 @@ from graph.entrypoint import open_citewell
 from graph.errors import ConfigurationError, DatabaseUnavailable, DiskLow
 from graph.evidence import Identity
 from tests.conftest import SCRATCH
+from tools.confinement.users import DATABASE_USER, exists_here
 from tools.folders.data_folder import STATE_DIR
 from tools.library.ingestion import NewDocument
 from tools.process.health import EndpointProbe, check_readiness
 from tools.sessions.run_request import RunRequest
 from tools.settings import JobSettings, Settings
 from tools.storage.database import Database
-from tools.storage.embedded import WHEEL, EmbeddedServer, start_embedded, unprivileged_user
+from tools.storage.embedded import WHEEL, EmbeddedServer, start_embedded
+from tools.storage.server_account import Unprivileged, hand_over, unprivileged_user
 from tools.storage.startup import open_database
 
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root hands the server to another account")
 as_user = pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+own_users = pytest.mark.skipif(not exists_here(DATABASE_USER), reason="this container has no such users")
 LEAN = {"shared_buffers": "16MB", "fsync": "off"}
 
 
@@ -170,7 +173,8 @@ def test_as_root_the_server_runs_as_an_account_that_is_there(
 ) -> None:
     """On a fresh system only ``nobody`` is; a library has no business making another."""
     if user is None:
-        monkeypatch.setattr("tools.storage.embedded.ACCOUNTS", ("no-such-account", "nobody"))
+        monkeypatch.setattr("tools.storage.server_account.OWN_ACCOUNT", "no-such-account")
+        monkeypatch.setattr("tools.storage.server_account.exists_here", lambda _: False)
     server = start_embedded(folder, LEAN, user=user)
     try:
         assert answers(server)
@@ -201,10 +205,108 @@ def test_as_root_an_account_that_cannot_run_it_names_the_way_out(folder: Path, u
 
 @as_root
 def test_as_root_an_account_of_an_older_release_comes_first(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tools.storage.embedded.ACCOUNTS", ("daemon", "nobody"))
+    monkeypatch.setattr("tools.storage.server_account.OWN_ACCOUNT", "daemon")
     found = unprivileged_user()
     assert found is not None
     assert found.uid == pwd.getpwnam("daemon").pw_uid
+
+
+TRUST = "local all all trust\n"  # what releases before wrote
+
+
+def lets_in(server: EmbeddedServer, user: int) -> bool:
+    """Whether a user of this machine who reaches the socket gets into the database."""
+    server.folder.chmod(0o711)
+    try:
+        command = [server.binaries / "psql", server.url(), "-c", "SELECT 1"]
+        done = subprocess.run(command, user=user, group=user, extra_groups=(), cwd="/", capture_output=True, text=True)
+    finally:
+        server.folder.chmod(0o700)
+    assert done.returncode == 0 or "Peer authentication failed" in done.stderr
+    return done.returncode == 0
+
+
+def owners(server: EmbeddedServer) -> set[int]:
+    return {path.lstat().st_uid for path in (server.folder, *server.folder.rglob("*"))}
+
+
+@as_root
+@own_users
+def test_as_root_the_database_has_a_user_of_its_own_and_lets_in_nobody_else(folder: Path) -> None:
+    server = start_embedded(folder / "data", LEAN)
+    try:
+        assert answers(server)
+        assert owners(server) == {DATABASE_USER}
+        assert not any(lets_in(server, user) for user in (pwd.getpwnam("nobody").pw_uid, 1, DATABASE_USER))
+        assert lets_in(server, 0)
+        assert {each.name for each in server.folder.parent.iterdir()} == {"postgres", "postgres.lock", "postgres.users"}
+    finally:
+        server.release()
+
+
+def as_before(folder: Path) -> EmbeddedServer:
+    """Start a server as releases before did: as the shared account, open to whoever reaches its socket."""
+    server = start_embedded(folder, LEAN, user="nobody")
+    (server.folder / "pg_hba.conf").write_text(TRUST)
+    nobody = pwd.getpwnam("nobody")
+    command = [server.binaries / "pg_ctl", "-D", server.folder, "reload"]
+    subprocess.run(command, user=nobody.pw_uid, group=nobody.pw_gid, extra_groups=(), cwd="/", check=True)
+    return server
+
+
+@as_root
+@own_users
+def test_as_root_the_database_of_an_older_release_is_carried_over(folder: Path) -> None:
+    before = as_before(folder)
+    psycopg.connect(before.url(), autocommit=True).execute("CREATE TABLE kept ()").connection.close()
+    before.release()
+    server = start_embedded(folder, LEAN)
+    try:
+        assert owners(server) == {DATABASE_USER}
+        psycopg.connect(server.url()).execute("SELECT * FROM kept").connection.close()
+        assert not lets_in(server, pwd.getpwnam("nobody").pw_uid)
+    finally:
+        server.release()
+
+
+@as_root
+def test_as_root_a_server_of_an_older_release_that_runs_is_joined_and_closed_to_others(folder: Path) -> None:
+    before = as_before(folder)
+    nobody = pwd.getpwnam("nobody").pw_uid
+    while not lets_in(before, nobody):
+        pass
+    server = start_embedded(folder)
+    try:
+        assert server.account == before.account
+        while lets_in(server, nobody):  # it is told to read its rules again, and takes its time
+            pass
+        assert answers(server)
+    finally:
+        before.release()
+        server.release()
+
+
+@as_root
+def test_what_is_handed_over_is_what_was_the_other_users(tmp_path: Path) -> None:
+    """Who was the user before may have put a link to a file of somebody else there."""
+    (tmp_path / "folder").mkdir()
+    for name, user in (("theirs", 12345), ("folder/theirs", 12345), ("another", 12346)):
+        (tmp_path / name).touch()
+        os.chown(tmp_path / name, user, user)
+    (tmp_path / "link").symlink_to(tmp_path / "another")
+    hand_over(tmp_path, 12345, Unprivileged(12347, 12347))
+    found = {str(path.relative_to(tmp_path)): path.lstat().st_uid for path in tmp_path.rglob("*")}
+    assert found == {"folder": 0, "theirs": 12347, "folder/theirs": 12347, "another": 12346, "link": 0}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux shows the environment of a process")
+def test_the_server_does_not_get_the_keys_of_the_deployment(made: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "hush")
+    server = start_embedded(made, LEAN)
+    try:
+        assert b"hush" not in Path(f"/proc/{postmaster_of(server.folder)}/environ").read_bytes()
+    finally:
+        server.release()
 
 
 @as_root

@@ -53,6 +53,23 @@ def sleeper(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(tmp_path))
 
 
+async def test_one_workspace_holds_no_worker_of_the_others(database_url: str, sandbox: Sandbox, sleeper: None) -> None:
+    async with deployment(database_url, Sandbox(2, 60, 1024)) as process:
+        other = Identity("other")
+        await process.workspaces.create("other")
+        slow = await process.submit(*(replace(SLEEPS, name=f"{n}.sleeper", data=b"z" * (n + 1)) for n in range(3)))
+        process.worker.start()
+        async for job in process.jobs.follow(ME, slow):
+            if job.counts["working"]:
+                break
+        quick = await process.submit(NewDocument(name="a.md", text="A lamp."), identity=other)
+        assert (await process.ended(quick, other)).counts["stored"] == 1
+        assert (await process.jobs.get(ME, slow)).counts["working"] == 1, "the spare worker is not for the first one"
+        await process.jobs.cancel(ME, slow)
+        await process.worker.close()
+        await process.sandbox.close()
+
+
 async def states(process: Deployment, job_id: str, identity: Identity = ME) -> list[FileState]:
     return [file.state for file in (await process.jobs.files(identity, job_id)).files]
 

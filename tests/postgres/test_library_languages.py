@@ -34,6 +34,7 @@ async def test_they_are_those_of_what_one_may_read_the_most_common_first(
 
 
 def test_a_language_of_few_texts_is_none_of_the_library() -> None:
-    assert languages_of([ENGLISH] * 30 + [CHINESE]) == ("en",)
+    assert languages_of([ENGLISH] * 60 + [CHINESE]) == ("en",)
     assert languages_of([ENGLISH] * 10 + [CHINESE]) == ("en", "zh")
+    assert languages_of([ENGLISH] * 95 + [CHINESE] * 4) == ("en", "zh")  # one manual among many
     assert languages_of(["4711", "", "x = 1"]) == ()

@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import psycopg
 import pytest
@@ -32,6 +33,7 @@ from tools.settings import Settings
 from tools.storage.database import Database
 from tools.storage.startup import open_database
 from tools.storage.tenants import Workspaces
+from tools.web.guard import Guard
 
 ME = Identity()
 LAMP = "The lamp of the lighthouse turns once in nine seconds."
@@ -675,6 +677,53 @@ def test_a_git_that_fails_at_once_is_told_by_its_own_words(
         pytest.raises(DependencyFailed, match="the lamp is out"),
     ):
         runner.run(reader.listing())
+
+
+@pytest.fixture
+def fetches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], list[list[str]]]:
+    """List the arguments of each fetch of a git that fetches nothing."""
+    stub, written = tmp_path / "bin" / "git", tmp_path / "arguments"
+    stub.parent.mkdir()
+    stub.write_text(f'#!/bin/sh\ncase "$*" in *" fetch "*) echo "$*" >> {written}; exit 3;; esac\n')
+    stub.chmod(0o755)
+    monkeypatch.setenv("PATH", str(stub.parent), prepend=os.pathsep)
+    return lambda: [line.split() for line in written.read_text().splitlines()] if written.exists() else []
+
+
+HOSTS = ["git.example.com", "Git.Example.COM", "git.example.com.", "пример.рф", "straße.example", "例え.テスト"]
+
+
+@pytest.mark.parametrize("host", HOSTS)
+async def test_git_asks_the_address_that_was_checked_however_its_host_is_written(
+    tmp_path: Path, fetches: Callable[[], list[list[str]]], host: str
+) -> None:
+    asked: list[str] = []
+
+    async def resolve(name: str, port: int) -> list[str]:
+        asked.append(name)
+        return ["93.184.215.14"]
+
+    guard = Guard(resolve=resolve)
+    reader = GitReader(f"https://{host}/a/b.git", cache=tmp_path / "cache", max_bytes=10_000, guard=guard)
+    with pytest.raises(DependencyFailed):
+        await reader.listing()
+    [fetch] = fetches()
+    [url] = [urlsplit(each) for each in fetch if each.startswith("https:")]
+    [pinned] = [each.partition("=")[2] for each in fetch if each.startswith("http.curloptResolve=")]
+    assert pinned == f"{url.hostname}:443:93.184.215.14"
+    assert asked == [url.hostname]
+    assert url.netloc.isascii()
+
+
+async def test_a_private_address_of_a_repository_is_told_as_such(
+    tmp_path: Path, fetches: Callable[[], list[list[str]]]
+) -> None:
+    reader = GitReader("https://127.0.0.1/a.git", cache=tmp_path / "cache", max_bytes=10_000, guard=Guard())
+    with pytest.raises(DependencyFailed) as refused:
+        await reader.listing()
+    assert refused.value.code == DependencyFailed.code
+    assert "SERPER" not in (refused.value.suggestion or "")
+    assert fetches() == []
 
 
 @pytest.mark.skipif(shutil.which("git") is None, reason="there is no git")

@@ -10,6 +10,7 @@ import pytest
 from answers.citations import landing_url
 from graph.errors import NotFound, UnreadableDocument, WebUnavailable
 from graph.evidence import Identity
+from tests.reading_here import ReadHere
 from tests.scripted_web import Reply, ScriptedWeb, page, serve_web
 from tests.unit.pdf_files import pdf
 from tools.embeddings.embedder import Embedder, open_embedder
@@ -62,7 +63,7 @@ async def deployed(database: Database, embedder: Embedder, settings: Settings, r
 @pytest.fixture
 async def reader(settings: Settings, web: ScriptedWeb, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[WebReader]:
     monkeypatch.setattr("tools.web.sites.SECONDS_BETWEEN", 0.0)
-    opened = WebReader(settings, guard=web.guard, transport=httpx2.AsyncHTTPTransport(verify=False))
+    opened = WebReader(settings, ReadHere(), guard=web.guard, transport=httpx2.AsyncHTTPTransport(verify=False))
     yield opened
     await opened.close()
 

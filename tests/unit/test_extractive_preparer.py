@@ -120,7 +120,7 @@ async def test_long_messages_are_prepared_in_one_pass(piece: str) -> None:
 )
 async def test_a_search_in_another_language_takes_what_both_write_alike(question: str, words: str) -> None:
     assert neutral_words(question) == words
-    rewriting = await RuleRewriter().rewrite(question, [question], language="en", meter=Meter())
+    rewriting = await RuleRewriter().rewrite(question, [question], languages=["en"], meter=Meter())
     assert not words or rewriting.query == words
-    again = await RuleRewriter().rewrite(question, [question, rewriting.query], language="en", meter=Meter())
+    again = await RuleRewriter().rewrite(question, [question, rewriting.query], languages=["en"], meter=Meter())
     assert again.query != words or not words

@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 
 from graph.evidence import Hit, Segment, SourceKind
 from text.normal_forms import flatten
+from text.page_references import about_whole_page
 from text.shapes import shape_of
 from text.words import question_terms
 from tools.embeddings.static_embedding import bundled_embedder
 from tools.extractive.extractive_family import ANSWERABLE
-from tools.extractive.question_analysis import about_whole_page
 from tools.extractive.reader import fitted_weights, rank_sentences, relevances
 from tools.extractive.sentence_features import FEATURES, compute_features
 from tools.extractive.similarity import nested_presence, presence

@@ -11,7 +11,7 @@ from graph.evidence import Hit, Identity
 from graph.ports import SearchQuery, SearchResult
 from tests.fakes import segment
 
-QUERY = SearchQuery("", Identity(), top_k=4, min_score=0.0)
+QUERY = SearchQuery("", Identity(), top_k=1, min_score=0.0)  # four places for two wordings
 OWN, WORDS = "câu hỏi", "question"
 
 
@@ -63,9 +63,9 @@ async def test_only_what_is_taken_brings_its_neighbours() -> None:
     own = [*hits("vi", 0.5), beside[0], *hits("other", 0.3), beside[1]]
     told = await search_wordings(Found({OWN: own, WORDS: hits("en", 0.9, 0.8, 0.7)}), QUERY, [OWN, WORDS])
     assert set(ids(told)[OWN]) == {"vi:0", "vi:1", "other:0", "other:1"}
-    narrow = SearchQuery("", Identity(), top_k=2, min_score=0.0)
-    told = await search_wordings(Found({OWN: own, WORDS: hits("en", 0.9, 0.8, 0.7)}), narrow, [OWN, WORDS])
-    assert ids(told) == {OWN: ["vi:0", "vi:1"], WORDS: ["en:0"]}
+    own.extend(hits("third", 0.4))
+    told = await search_wordings(Found({OWN: own, WORDS: hits("en", 0.9, 0.8, 0.7)}), QUERY, [OWN, WORDS])
+    assert ids(told) == {OWN: ["vi:0", "vi:1", "third:0"], WORDS: ["en:0", "en:3"]}
 
 
 async def test_one_wording_is_searched_once_and_left_as_it_is_found() -> None:

@@ -22,7 +22,7 @@ def query(text: Any, reason: Any = "other words") -> Reply:
 
 async def rewrite(server: ScriptedOpenAI, *tried: str, meter: Meter | None = None) -> Rewriting:
     rewriter = scripted_family(server).rewriter
-    return await rewriter.rewrite(QUESTION, [QUESTION, *tried], language="en", meter=meter or Meter())
+    return await rewriter.rewrite(QUESTION, [QUESTION, *tried], languages=["en"], meter=meter or Meter())
 
 
 async def test_the_model_words_another_query(scripted_openai):
@@ -56,7 +56,7 @@ async def test_the_model_words_another_query(scripted_openai):
 async def test_what_cannot_be_used_is_reworded_by_rule_and_said(scripted_openai, reply):
     scripted_openai.script(*[reply] * 3)
     rewriting = await rewrite(scripted_openai, "keeper of the lamp")
-    by_rule = await RuleRewriter().rewrite(QUESTION, [QUESTION, "keeper of the lamp"], language="en", meter=Meter())
+    by_rule = await RuleRewriter().rewrite(QUESTION, [QUESTION, "keeper of the lamp"], languages=["en"], meter=Meter())
     assert (rewriting.query, rewriting.reason) == (by_rule.query, by_rule.reason)
     assert rewriting.fallback is not None
     assert rewriting.fallback["code"] in ("model_reply_invalid", "model_unavailable", "model_refused")

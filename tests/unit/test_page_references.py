@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from text.page_references import names_page, page_references, without_page_references
+from text.page_references import page_references, without_page_references
 
 
 @pytest.mark.parametrize(
@@ -95,12 +95,6 @@ def test_what_only_looks_like_one_is_none(question: str) -> None:
 )
 def test_what_is_asked_of_the_pages_is_left(question: str, rest: str) -> None:
     assert without_page_references(question) == rest
-
-
-def test_a_page_is_counted_from_1_and_its_index_from_0() -> None:
-    references = page_references("pages 3-5 and 9")
-    assert [index for index in range(20) if names_page(references, index)] == [2, 3, 4, 8]
-    assert not names_page(references, None)
 
 
 @given(

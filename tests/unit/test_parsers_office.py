@@ -138,7 +138,7 @@ def test_a_file_without_a_suffix_is_known_by_its_parts(name: str) -> None:
 def test_what_cannot_be_read_is_refused_with_what_would_help(
     name: str, why: str, advice: str, renamed: str | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tools.parsers.old_office.libreoffice", lambda: None)
+    monkeypatch.setattr("tools.parsers.programs.libreoffice", lambda: None)
     if renamed and name == "locked.odt":
         name, renamed = "locked.odt", "locked.odt"
     with pytest.raises(UnreadableDocument, match=why) as refused:

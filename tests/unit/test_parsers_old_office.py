@@ -9,7 +9,7 @@ import pytest
 
 from graph.errors import UnreadableDocument
 from tools.parsers import parse
-from tools.parsers.old_office import libreoffice
+from tools.parsers.programs import libreoffice
 
 FILES = Path(__file__).parents[1] / "fixtures" / "documents"
 installed = pytest.mark.skipif(libreoffice() is None, reason="LibreOffice is not installed")
@@ -44,7 +44,7 @@ def test_libreoffice_runs_no_macro_reaches_no_network_and_leaves_nothing(monkeyp
         seen["folder"], seen["env"] = Path(profile).parent, options["env"]
         return subprocess.CompletedProcess(command, 0)
 
-    monkeypatch.setattr("tools.parsers.old_office.libreoffice", lambda: sys.executable)
+    monkeypatch.setattr("tools.parsers.programs.libreoffice", lambda: sys.executable)
     monkeypatch.setattr(subprocess, "run", run)
     monkeypatch.setenv("CITEWELL_SECRET", "hush")
     with pytest.raises(UnreadableDocument, match="could not read"):

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from text.terms import (
+    INNER_WEIGHT,
     K1,
     MEAN_LENGTH,
     MOST_WORDS,
@@ -53,7 +54,7 @@ def test_a_question_finds_every_term_that_it_expects_in_itself(text: str) -> Non
     asked, held = weigh_question(text), terms(text)
     assert {t for t, e in zip(asked.ids.tolist(), asked.expected.tolist(), strict=True) if e > 0} <= held
     assert (np.diff(asked.ids) > 0).all()
-    assert set(asked.weights.tolist()) <= {1.0, SIDE_WEIGHT}
+    assert set(asked.weights.tolist()) <= {1.0, SIDE_WEIGHT, np.float32(INNER_WEIGHT)}
 
 
 @given(st.one_of(ANY_TEXT, PROSE), st.sampled_from(["NFC", "NFD", "NFKC", "NFKD"]))

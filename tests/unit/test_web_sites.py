@@ -11,9 +11,11 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from graph.errors import WebUnavailable
+from tests.reading_here import ReadHere
 from tests.scripted_web import Reply, ScriptedWeb, page, redirect, serve_web
 from tools.settings import Settings
 from tools.web.addresses import canonical_address, document_id_of, folder_of, is_below
+from tools.web.named_addresses import addresses_of
 from tools.web.sites import (
     KnownPage,
     Listed,
@@ -25,7 +27,6 @@ from tools.web.sites import (
     Validators,
     WebFile,
     WebReader,
-    addresses_of,
 )
 
 MOST = 200_000
@@ -63,6 +64,7 @@ async def reader(web: ScriptedWeb, clock: Clock, monkeypatch: pytest.MonkeyPatch
     settings = Settings(_env_file=None, max_document_bytes=MOST)
     opened = WebReader(
         settings,
+        ReadHere(),
         guard=web.guard,
         pace=Pace(sleep=clock.sleep, clock=clock),
         transport=httpx2.AsyncHTTPTransport(verify=False),
@@ -213,7 +215,7 @@ async def test_what_cannot_be_read_is_told(
     "url", ["http://127.0.0.1/", "http://169.254.169.254/latest", "http://localhost/", "https://a b"]
 )
 async def test_no_private_address_is_reached(url: str) -> None:
-    reader = WebReader(Settings(_env_file=None))
+    reader = WebReader(Settings(_env_file=None), ReadHere())
     read = await reader.read(url)
     assert isinstance(read, Unread)
     assert read.code in ("unreadable_document", "web_unavailable")

@@ -20,7 +20,7 @@ def _problem(body: Json) -> str:
     return str(body["code"])
 
 
-def _openai(body: Json) -> str:
+def _nested(body: Json) -> str:
     return str(body["error"]["code"])
 
 
@@ -43,8 +43,9 @@ CONDUCT: Mapping[str, Conduct] = {
     "conversation": Conduct("continue", model=None, rejoin=lambda run_id: "/api/rag/query-stream?query=x"),
     "id_citations": Conduct("continue", rejoin=lambda run_id: "/api/workspaces/default/messages"),
     "self_rag": Conduct("cancel"),
-    "openai": Conduct("cancel", code=_openai, unknown_model=(404, "model_not_found"), blank=(400,)),
-    "responses": Conduct("cancel", code=_openai, unknown_model=(404, "model_not_found"), blank=(400,)),
+    "openai": Conduct("cancel", code=_nested, unknown_model=(404, "model_not_found"), blank=(400,)),
+    "responses": Conduct("cancel", code=_nested, unknown_model=(404, "model_not_found"), blank=(400,)),
+    "messages": Conduct("cancel", code=_nested, unknown_model=(404, "not_found"), blank=(400,)),
     "ai_sdk": Conduct("continue"),
     "ag_ui": Conduct("cancel", model=_forwarded),
 }

@@ -40,6 +40,7 @@ _ID = re.compile(r"[0-9a-f]{16}")
 PUBLIC_LIMITS = Limits(600, 60, 2000)  # of a public key, where none are given
 
 _KEY_ID = "encode(substring(key_hash FOR 8), 'hex')"
+_WITHIN = "(%(within)s::text[] IS NULL OR spaces <@ %(within)s)"  # a key of all spaces is within none
 _INSERT = """
 INSERT INTO api_keys (key_hash, workspace, "user", label, scopes, spaces, origins, is_public,
                       a_minute, a_minute_by_address, runs_a_day)
@@ -62,14 +63,14 @@ _LIST = f"""
 SELECT {_KEY_ID} AS key_id, name AS workspace, "user", label, scopes, spaces, origins, is_public, a_minute,
        a_minute_by_address, runs_a_day, api_keys.created_at, last_used_at, revoked_at
 FROM api_keys JOIN workspaces ON number = workspace
-WHERE %(workspace)s::integer IS NULL OR workspace = %(workspace)s
+WHERE (%(workspace)s::integer IS NULL OR workspace = %(workspace)s) AND {_WITHIN}
 ORDER BY api_keys.created_at, key_hash
 """
 _ONE = f"{_LIST.partition('WHERE')[0]}WHERE {_KEY_ID} = %(key_id)s AND workspace = %(workspace)s"
 _ORIGINS = "SELECT DISTINCT unnest(origins) FROM api_keys WHERE origins <> '{}' AND revoked_at IS NULL"
 _REVOKE = f"""
 UPDATE api_keys SET revoked_at = coalesce(revoked_at, now())
-WHERE {_KEY_ID} = %(key_id)s AND (%(workspace)s::integer IS NULL OR workspace = %(workspace)s)
+WHERE {_KEY_ID} = %(key_id)s AND (%(workspace)s::integer IS NULL OR workspace = %(workspace)s) AND {_WITHIN}
 """
 
 
@@ -134,6 +135,19 @@ class KeyTerms:
                 suggestion="Leave `spaces` out for a key of the same spaces.",
             )
         return self if self.spaces else replace(self, spaces=rights.spaces)
+
+    def user_for(self, wanted: str | None, maker: Identity) -> str:
+        """Return whom a key of these terms authenticates as: by default its maker, or a new user where it shares.
+
+        Who rules some spaces alone makes no key for somebody else, whose sessions may be of other spaces.
+        Raises NotPermitted.
+        """
+        if maker.spaces is not None and wanted not in (None, maker.user):
+            raise NotPermitted(
+                f"user: these credentials are for {', '.join(maker.spaces)} alone, so they can't act as {wanted}.",
+                suggestion="Leave `user` out: the key gets a user of its own. Say in `label` whom it is for.",
+            )
+        return wanted or self.user() or maker.user
 
     def user(self) -> str | None:
         """Return a new user for a key that must not share its sessions with anybody, else None."""
@@ -268,11 +282,15 @@ class ApiKeys:
         async with self._database.connection() as connection:
             return frozenset([origin for (origin,) in await (await connection.execute(_ORIGINS)).fetchall()])
 
-    async def list(self, workspace: str | None = None) -> list[ApiKey]:
-        """List the keys of one workspace or of all, oldest first, including revoked ones. Raises NotFound."""
+    async def list(self, workspace: str | None = None, *, within: Sequence[str] | None = None) -> list[ApiKey]:
+        """List the keys of one workspace or of all, oldest first, including revoked ones.
+
+        ``within``: only those that are restricted to some of these spaces. Raises NotFound.
+        """
         number = None if workspace is None else await self._workspaces.number(workspace)
+        row = {"workspace": number, "within": None if within is None else list(within)}
         async with self._database.connection() as connection:
-            return await rows_of(connection, ApiKey, _LIST, {"workspace": number})
+            return await rows_of(connection, ApiKey, _LIST, row)
 
     async def get(self, workspace: str, key_id: str) -> ApiKey:
         """Return a key of a workspace. Raises NotFound."""
@@ -283,10 +301,10 @@ class ApiKeys:
             raise NotFound(f"There is no key {key_id!r}.", suggestion="See `citewell keys list`.")
         return found
 
-    async def revoke(self, key_id: str, workspace: str | None = None) -> None:
-        """Revoke a key, of one workspace where that is named; a revoked one stays revoked. Raises NotFound."""
+    async def revoke(self, key_id: str, workspace: str | None = None, *, within: Sequence[str] | None = None) -> None:
+        """Revoke one of the keys that ``list`` gives; a revoked one stays revoked. Raises NotFound."""
         number = None if workspace is None else await self._workspaces.number(workspace)
-        row = {"key_id": key_id, "workspace": number}
+        row = {"key_id": key_id, "workspace": number, "within": None if within is None else list(within)}
         async with self._database.connection() as connection:
             if _ID.fullmatch(key_id) and (await connection.execute(_REVOKE, row)).rowcount:
                 return

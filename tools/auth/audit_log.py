@@ -6,7 +6,7 @@ with a count, so that somebody who tries many keys fills no disk.
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import astuple, dataclass, field, fields
 from datetime import UTC, datetime
@@ -74,6 +74,7 @@ WHERE (%(workspace)s::text IS NULL OR workspace = %(workspace)s)
   AND (%(user)s::text IS NULL OR "user" = %(user)s)
   AND (%(action)s::text IS NULL OR action = %(action)s)
   AND (%(outcome)s::text IS NULL OR outcome = %(outcome)s)
+  AND (%(credentials)s::text[] IS NULL OR credential = ANY(%(credentials)s))
   AND (%(before)s::bigint IS NULL OR entry_id < %(before)s)
 ORDER BY entry_id DESC LIMIT %(limit)s
 """
@@ -168,6 +169,7 @@ class AuditLog:
         user: str | None = None,
         action: Action | None = None,
         outcome: Outcome | None = None,
+        credentials: Sequence[str] | None = None,
         limit: int = 50,
         cursor: str | None = None,
     ) -> AuditPage:
@@ -182,6 +184,7 @@ class AuditLog:
             "user": user,
             "action": action,
             "outcome": outcome,
+            "credentials": credentials,
             "before": None if cursor is None else int(cursor),
             "limit": limit + 1,
         }

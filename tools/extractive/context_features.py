@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from graph.evidence import Segment
 from text.normal_forms import flatten
 from text.shapes import Shape
+from text.spellings import beside_numbers
 from text.words import QuestionTerms, comparable_text
 from tools.extractive.question_analysis import names_in, numbers_asked, numbers_in, share_missing
 from tools.extractive.similarity import Bools, Floats, cover, cover_beyond, idf, measure_in_place, presence
@@ -162,7 +163,8 @@ def _names_missing(question: str, segments: Sequence[Segment], pool: Sequence[Ca
 
 @lru_cache(maxsize=512)
 def _flattened_whole(title: str, heading: str, text: str) -> str:
-    return flatten(f"{title} {heading} {text}")
+    flat = flatten(f"{title} {heading} {text}")
+    return f"{flat}{' '.join(beside_numbers(flat.split()))} "
 
 
 def _likeness(question: str, pool: Sequence[CandidateSentence], table: ContextTable) -> Mapping[str, Floats]:

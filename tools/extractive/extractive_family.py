@@ -48,7 +48,8 @@ class ExtractiveGrader:
 
 
 def _grade(question: str, hits: Sequence[Hit], memo: ReaderMemo | None, refuse_below: float) -> Grading:
-    ranked = sorted({hit.segment.segment_id: hit for hit in reversed(hits)}.values(), key=lambda hit: -hit.score)
+    each_once = {hit.segment_id: hit for hit in reversed(hits)}.values()
+    ranked = sorted(reversed(each_once), key=lambda hit: -hit.score)  # of equal ones as they came, in reading order
     readings = rank_by_part(question, ranked, memo)
     answerable = min((reading.answerable for reading in readings), default=0.0)
     asked = question.partition("\n\n")[0]  # without a passage that the reader selected

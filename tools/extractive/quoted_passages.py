@@ -95,7 +95,7 @@ def ranked_passages(reading: RankedSentences, sources: Sequence[Hit]) -> Iterato
             found[key] = _passage(reading.question, hit, own, best, beliefs[segment.document_id])
     told: list[QuotedPassage] = []
     asked = comparable_text(reading.question).vocabulary
-    ranked = sorted(found.values(), key=lambda each: -each.belief)
+    ranked = list(found.values()) if reading.in_order else sorted(found.values(), key=lambda each: -each.belief)
     for passage in ranked:
         if not any(passage.repeats(each, asked) for each in told):
             told.append(_newest(passage, ranked, asked))

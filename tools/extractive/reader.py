@@ -1,6 +1,7 @@
 """Weights of the reader's models, fitted by ``research/fitting/fit_reader.py``; the file has their provenance."""
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -11,10 +12,11 @@ import numpy as np
 
 from graph.evidence import Hit, Segment, without_outer_headings
 from text.normal_forms import fold_case
+from text.page_references import about_whole_page
 from text.words import question_terms
 from tools.extractive.answerability import FOUND_SIGNALS, PAGE_SIGNALS, found_signals, page_signals
 from tools.extractive.context_features import Columns
-from tools.extractive.question_analysis import about_whole_page, identifiers_in
+from tools.extractive.question_analysis import identifiers_in
 from tools.extractive.sentence_features import FEATURES, FeatureTable, compute_features, measure_sentences
 from tools.extractive.similarity import Floats, measure_similarity
 from tools.extractive.subquestions import split_question
@@ -66,6 +68,7 @@ def _column(table: Mapping[str, Any], names: tuple[str, ...]) -> Floats:
     return np.array(list(table["weights"].values()), dtype=np.float64)
 
 
+STEP = 0.1  # in log odds, from one entry of a document to the next where it is read in order
 UNQUOTABLE = 30.0  # headings, terms and the like take no share of the belief
 
 
@@ -73,13 +76,15 @@ UNQUOTABLE = 30.0  # headings, terms and the like take no share of the belief
 class RankedSentences:
     """The candidates of a question, best first with their scores in log odds.
 
-    ``answerable`` is the probability that one of the passages shown for them answers.
+    ``answerable`` is the probability that one of the passages shown for them answers. ``in_order``: the question asks
+    for all of what is read, so that nothing in it is better than what stands before it.
     """
 
     candidates: tuple[CandidateSentence, ...]
     scores: tuple[float, ...]
     answerable: float
     question: str = ""
+    in_order: bool = False
 
     @property
     def shares(self) -> list[float]:
@@ -246,13 +251,34 @@ def _read(question: str, hits: Sequence[Hit], memo: ReaderMemo) -> RankedSentenc
         return RankedSentences((), (), 0.0)
     weights = fitted_weights()
     scores = seen.scores(weights.reader)
+    in_order = _asks_for_all(question, hits)
+    if in_order:
+        scores = _reading_order(seen.pool, hits)
     order = np.argsort(-scores, kind="stable")
     return RankedSentences(
         candidates=tuple(seen.pool[i] for i in order),
         scores=tuple(float(scores[i]) for i in order),
         answerable=_answerable(seen, scores, hits, memo),
         question=question,
+        in_order=in_order,
     )
+
+
+def _asks_for_all(question: str, hits: Sequence[Hit]) -> bool:
+    """Whether a question is about selected pages or named places as a whole: it need share no word with them."""
+    pages = [hit for hit in hits if hit.kind == "page"]
+    return bool(pages) and (all(hit.whole for hit in pages) or about_whole_page(question))
+
+
+def _reading_order(pool: Sequence[CandidateSentence], hits: Sequence[Hit]) -> Floats:
+    """Return scores that fall from the beginning of each document on; what is never quoted has no part in an answer."""
+    read: Counter[str] = Counter()
+    scores = []
+    for one in pool:
+        document_id = hits[one.segment].segment.document_id
+        scores.append(-STEP * read[document_id] - UNQUOTABLE * (not one.entry.quotable))
+        read[document_id] += 1
+    return np.array(scores)
 
 
 def _answerable(seen: ReaderInput, scores: Floats, hits: Sequence[Hit], memo: ReaderMemo) -> float:
@@ -263,7 +289,7 @@ def _answerable(seen: ReaderInput, scores: Floats, hits: Sequence[Hit], memo: Re
     """
     weights = fitted_weights()
     pages = [hit for hit in hits if hit.kind == "page"]
-    if pages and about_whole_page(seen.question):
+    if _asks_for_all(seen.question, hits):
         return 1.0
     if _names_nothing_found(seen.question, hits):
         return 0.0

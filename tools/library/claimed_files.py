@@ -97,6 +97,11 @@ class ClaimedFile:
     task: asyncio.Task[None] | None = field(default=None, repr=False)
 
     @property
+    def key(self) -> tuple[str, int]:
+        """The job, and the number of the file in it."""
+        return self.job_id, self.file_no
+
+    @property
     def row(self) -> dict[str, str | int]:
         """The parameters that name the lease."""
         return {"job_id": self.job_id, "file_no": self.file_no, "attempt": self.attempt}

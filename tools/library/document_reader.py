@@ -90,12 +90,14 @@ class DocumentReader:
             return await asyncio.to_thread(self._read_here, document, how, on_progress)
         return await self._read_in(self._sandbox, document, how, on_progress)
 
-    async def read_batches(self, workspace: int, sources: Sequence[UnreadDocument]) -> AsyncGenerator[list[ReadItem]]:
+    async def read_batches(
+        self, workspace: int, sources: Sequence[UnreadDocument], *, unpack: bool
+    ) -> AsyncGenerator[list[ReadItem]]:
         """Yield what is read of sources, in order and in batches, none of which has a document twice."""
         batch: list[ReadItem] = []
         ids: set[str] = set()
         size = 0
-        async with aclosing(self._read_ahead(workspace, sources)) as items:
+        async with aclosing(self._read_ahead(workspace, sources, unpack=unpack)) as items:
             async for item in items:
                 file = item.read if isinstance(item.read, ReadFile) else None
                 is_twice = file is not None and file.ready.document_id in ids
@@ -121,11 +123,13 @@ class DocumentReader:
             raise UnreadableDocument("The file has changed while it was read.", suggestion="Ingest it again.")
         return await self.read(workspace, wired, whole=True)
 
-    async def _read_ahead(self, workspace: int, sources: Sequence[UnreadDocument]) -> AsyncGenerator[ReadItem]:
+    async def _read_ahead(
+        self, workspace: int, sources: Sequence[UnreadDocument], *, unpack: bool
+    ) -> AsyncGenerator[ReadItem]:
         """Yield what is read of each document of the sources, in order, and go on reading meanwhile."""
         how = replace(self._how, workspace=workspace)
         ahead: deque[asyncio.Task[list[ReadItem]]] = deque()
-        documents = wired_sources(sources, max_bytes=how.max_bytes)
+        documents = wired_sources(sources, max_bytes=how.max_bytes, unpack=unpack)
         try:
             while loaded := await asyncio.to_thread(_load_some, documents):
                 known = await self._known_hashes(workspace, [wired.document_id for _, _, wired in loaded])

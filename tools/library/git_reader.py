@@ -11,7 +11,7 @@ from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from graph.errors import DependencyFailed, InvalidRequest
+from graph.errors import DependencyFailed, InvalidRequest, WebUnavailable
 from tools.concurrency.tasks import finish_then_cancel
 from tools.library.git_cache import GitCache, remove_unused
 from tools.library.git_copy import copy_repository
@@ -29,6 +29,14 @@ COPY = "copy"  # the folder in the cache of a repository while it is fetched
 STOP_SECONDS = 5.0  # that git has to remove its lock files
 FILES = {b"100644", b"100755"}
 ONLY = ["file", "https"]  # the protocols that git may speak
+_OPTIONS = [
+    "protocol.allow=never",
+    *(f"protocol.{name}.allow=always" for name in ONLY),
+    "core.hooksPath=/dev/null",
+    "credential.helper=",
+    "core.askPass=",
+    "gc.auto=0",
+]
 _ADVICE = "Check the address, the name of the branch, and that the repository can be read without a password."
 
 
@@ -72,9 +80,10 @@ class GitReader(SourceReader):
                 await asyncio.to_thread(shutil.rmtree, self._cache.folder, ignore_errors=True)  # removed in part
                 await asyncio.to_thread(self._cache.folder.mkdir, exist_ok=True)
                 await self._git("init", "--bare", "--quiet")
-            async with self._readable() as url:
-                await self._git("fetch", "--depth=1", "--no-tags", "--force", "--quiet", "--no-recurse-submodules",
-                                url, f"{self._ref}:refs/citewell/head", seconds=FETCH_SECONDS)  # fmt: skip
+            async with self._readable() as (url, options):
+                fetch = ("fetch", "--depth=1", "--no-tags", "--force", "--quiet", "--no-recurse-submodules")
+                ref = f"{self._ref}:refs/citewell/head"
+                await self._git(*fetch, url, ref, options=options, seconds=FETCH_SECONDS)
             await self._collect()
             self._cache.hold()
             tree = f"refs/citewell/head:{self._folder}"
@@ -86,10 +95,16 @@ class GitReader(SourceReader):
         return self._files(listed)
 
     @asynccontextmanager
-    async def _readable(self) -> AsyncIterator[str]:
-        """Give what git may open: the repository, or its copy where it is confined. Raises what copying does."""
+    async def _readable(self) -> AsyncIterator[tuple[str, Sequence[str]]]:
+        """Give what git may open, with options: the repository, or its copy where it is confined.
+
+        Raises what copying does, and DependencyFailed where its host is none that may be asked.
+        """
+        if self._guard is not None and self._url.startswith("https:"):
+            yield await self._checked(self._guard)
+            return
         if self._confined is None:
-            yield self._url
+            yield self._url, ()
             return
         copy = self._cache.folder / COPY
         await asyncio.to_thread(shutil.rmtree, copy, ignore_errors=True)  # of a sync that was killed
@@ -101,9 +116,20 @@ class GitReader(SourceReader):
                         pass
             except TimeoutError:
                 raise DependencyFailed(f"To copy the repository takes more than {FETCH_SECONDS} s.") from None
-            yield f"./{COPY}"
+            yield f"./{COPY}", ()
         finally:
             await asyncio.to_thread(shutil.rmtree, copy, ignore_errors=True)
+
+    async def _checked(self, guard: Guard) -> tuple[str, list[str]]:
+        """Return the address whose host was checked, and options that bind git to what its host then resolved to."""
+        try:
+            target = await guard.check(self._url)
+        except WebUnavailable as error:
+            raise DependencyFailed(f"The repository cannot be read: {error.message}.", suggestion=_ADVICE) from error
+        host = target.url.raw_host.decode("ascii")  # as in the address that git gets: it looks for no other spelling
+        at = ",".join(f"[{each}]" if ":" in each else each for each in target.addresses)
+        pinned = f"http.curloptResolve={host}:{target.url.port or 443}:{at}"
+        return str(target.url), [pinned, "http.followRedirects=false"]
 
     async def _collect(self) -> None:
         """Remove what was fetched of commits before the latest, unless somebody reads it: then a later sync does."""
@@ -166,18 +192,20 @@ class GitReader(SourceReader):
             return too_large(self._blobs[path].size, self._max_bytes)
         return NewDocument(data=data, name=path, source_type="file")
 
-    async def _git(self, *arguments: str, given: bytes = b"", seconds: float = READ_SECONDS) -> bytes:
+    async def _git(
+        self, *arguments: str, options: Sequence[str] = (), given: bytes = b"", seconds: float = READ_SECONDS
+    ) -> bytes:
         """Run git in the cache with ``given`` as its input, and return what it prints. Raises DependencyFailed."""
         program = await asyncio.to_thread(shutil.which, "git")
         if program is None:
             raise DependencyFailed("There is no git on this machine.", suggestion="Install git.")
-        options = await self._options()
         # A file and no pipe: a git that ends early closes nothing that is written to.
         with tempfile.TemporaryFile(dir=self._cache.folder) as stdin:
             stdin.write(given)
             stdin.seek(0)
             process = await asyncio.create_subprocess_exec(
-                program, *options, *arguments, cwd=self._cache.folder, env=_ENVIRONMENT | _inherited(),
+                program, *_configured([*_OPTIONS, *options]), *arguments,
+                cwd=self._cache.folder, env=_ENVIRONMENT | _inherited(),
                 stdin=stdin, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
                 start_new_session=True,  # one signal ends what git starts
             )  # fmt: skip
@@ -196,17 +224,6 @@ class GitReader(SourceReader):
             )
             raise DependencyFailed(f"git could not read {self._url}: {said}", suggestion=_ADVICE)
         return output
-
-    async def _options(self) -> list[str]:
-        options = ["protocol.allow=never", *(f"protocol.{name}.allow=always" for name in ONLY)]
-        options += ["core.hooksPath=/dev/null", "credential.helper=", "core.askPass=", "gc.auto=0"]
-        if self._guard is not None and self._url.startswith("https:"):
-            target = await self._guard.check(self._url)
-            # git asks the addresses that were checked, and follows no redirect to another one.
-            at = ",".join(f"[{each}]" if ":" in each else each for each in target.addresses)
-            options += [f"http.curloptResolve={target.url.host}:{target.url.port or 443}:{at}"]
-            options += ["http.followRedirects=false"]
-        return [each for option in options for each in ("-c", option)]
 
 
 async def _stop(process: asyncio.subprocess.Process) -> None:
@@ -234,6 +251,10 @@ _ENVIRONMENT = {
     "GIT_DIR": ".",
     "LC_ALL": "C",
 }
+
+
+def _configured(options: Sequence[str]) -> list[str]:
+    return [each for option in options for each in ("-c", option)]
 
 
 def _inherited() -> dict[str, str]:

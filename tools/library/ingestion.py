@@ -146,17 +146,19 @@ class Ingestor:
         *,
         progress: Progress = silent,
         finish: Finish | None = None,
+        unpack: bool = True,
     ) -> AsyncGenerator[Report]:
         """Store documents in order, in batches of one transaction each; unreadable ones are refused, not raised.
 
-        An archive's files are documents of their own. ``progress`` is called with the number of finished documents and
-        their total. ``finish`` writes more in the transaction of each batch. Raises as ``ingest`` does for errors that
-        do not concern a single document, and what ``finish`` does; earlier batches stay stored.
+        An archive's files are documents of their own; without ``unpack`` it is refused. ``progress`` is called with the
+        number of finished documents and their total. ``finish`` writes more in the transaction of each batch. Raises
+        as ``ingest`` does for errors that do not concern a single document, and what ``finish`` does; earlier batches
+        stay stored.
         """
         workspace = await self._workspaces.number(identity.workspace)
         sources = await asyncio.to_thread(lambda: [UnreadDocument.of(each) for each in documents])
         has_changed = False
-        async with aclosing(self._reader.read_batches(workspace, sources)) as batches:
+        async with aclosing(self._reader.read_batches(workspace, sources, unpack=unpack)) as batches:
             async for batch in batches:
                 reports = await self._store_batch(identity, workspace, sources, batch, finish)
                 for item, report in zip(batch, reports, strict=True):

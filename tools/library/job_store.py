@@ -6,6 +6,7 @@ that a file is stored exactly once, however often its worker dies.
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Literal
@@ -233,23 +234,27 @@ class Jobs:
         self._notifications = notifications
 
     async def submit(self, identity: Identity, documents: Sequence[WiredDocument]) -> str:
-        """Take documents in, all or none; return the id of their job.
+        """Take documents in, all or none; return the id of their job. Raises as ``open`` does."""
+        async with self.open(identity) as job:
+            await job.add(documents)
+        return job.job_id
+
+    @asynccontextmanager
+    async def open(self, identity: Identity) -> AsyncIterator["NewJob"]:
+        """Open a job to add documents to, of which all or none are taken in, at the end.
 
         Raises InvalidRequest if there are none, QueueFull where the user has too many waiting, NotFound for an unknown
         workspace, DiskLow.
         """
         await self._database.require_room()
-        if not documents:
-            raise InvalidRequest("A job needs at least one file.")
         row = await self._scope(identity)
         async with self._database.connection() as connection:
-            await self._check_room(connection, row, documents)
             async with connection.transaction():
-                job_id = await insert_job(connection, row["workspace"], identity)
-                files = [WaitingFile(each.name, each, len(each.data)) for each in documents]
-                await insert_files(connection, row["workspace"], job_id, files)
+                job = NewJob(connection, row, await insert_job(connection, row["workspace"], identity))
+                yield job
+                if not job.files:
+                    raise InvalidRequest("A job needs at least one file.")
             await connection.execute(NOTIFY, [WORK])
-        return job_id
 
     async def wait_for_end(self, job_id: str, seconds: float) -> list[JobFile] | None:
         """Wait until each file of a job is stored, refused or waits for something.
@@ -378,18 +383,6 @@ class Jobs:
         if await (await connection.execute(_LOCK, row)).fetchone() is None:
             raise _unknown(job_id)
 
-    async def _check_room(
-        self, connection: Connection, row: dict[str, Any], documents: Sequence[WiredDocument]
-    ) -> None:
-        found = await (await connection.execute(_WAITING, row)).fetchone()
-        assert found is not None
-        files, size = found[0] + len(documents), found[1] + sum(len(each.data) for each in documents)
-        if files > MOST_WAITING or size > MOST_WAITING_BYTES:
-            raise QueueFull(
-                f"{found[0]:,} of your files with {found[1]:,} bytes are waiting; the limits are "
-                f"{MOST_WAITING:,} files and {MOST_WAITING_BYTES:,} bytes."
-            )
-
     async def _select(self, identity: Identity, **given: Any) -> list[Job]:
         row = {"job_id": None, "before": None, "after_id": None, **await self._scope(identity), **given}
         async with self._database.connection() as connection:
@@ -406,6 +399,30 @@ class Jobs:
 
     async def _scope(self, identity: Identity) -> dict[str, Any]:
         return {"workspace": await self._workspaces.number(identity.workspace), "user": identity.user}
+
+
+class NewJob:
+    """A job that documents are added to, within the transaction that makes it."""
+
+    def __init__(self, connection: Connection, owner: dict[str, Any], job_id: str) -> None:
+        self.job_id = job_id
+        self.files = 0
+        self._connection = connection
+        self._owner = owner
+
+    async def add(self, documents: Sequence[WiredDocument]) -> None:
+        """Add documents behind those that are there. Raises QueueFull where the user has too many waiting."""
+        found = await (await self._connection.execute(_WAITING, self._owner)).fetchone()
+        assert found is not None
+        files, size = found[0] + len(documents), found[1] + sum(len(each.data) for each in documents)
+        if files > MOST_WAITING or size > MOST_WAITING_BYTES:
+            raise QueueFull(
+                f"{found[0]:,} of your files with {found[1]:,} bytes are waiting; the limits are "
+                f"{MOST_WAITING:,} files and {MOST_WAITING_BYTES:,} bytes."
+            )
+        waiting = [WaitingFile(each.name, each, len(each.data)) for each in documents]
+        await insert_files(self._connection, self._owner["workspace"], self.job_id, waiting, first=self.files)
+        self.files += len(documents)
 
 
 async def insert_job(

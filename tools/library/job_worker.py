@@ -1,6 +1,7 @@
 """A worker that stores the files of jobs: it takes one at a time under a lease, reads it in a sandbox and stores it.
 
-Workspaces take turns, and so do the jobs of a workspace. A worker that dies loses its leases, and others take its files
+Workspaces take turns, and so do the jobs of a workspace. One worker more than the settings say takes the files of other
+workspaces while one keeps all of those busy. A worker that dies loses its leases, and others take its files
 again; a file whose workers died three times is refused.
 """
 
@@ -43,6 +44,7 @@ log = logging.getLogger("citewell.jobs")
 LEASE_SECONDS = 30.0  # after the last sign of life of a process, until others read its files: longer than a pause of it
 BEATS_PER_LEASE = 3
 REPORT_SECONDS = 1.0
+SPARE = 1  # worker, which is free for another workspace
 MAINTAINED_AFTER = 100  # files, or when there is none left
 LOOKS, LOOK_SECONDS = 15, 0.01  # before each file, for questions that are being answered in this process
 
@@ -56,6 +58,7 @@ WITH busy AS (
             SELECT max(claimed_at) AS at FROM ingestion_jobs AS other WHERE other.workspace = job.workspace
         ) AS served
         WHERE state IN ('queued', 'running') AND made_from IS NULL AND job.{TAKES_CHANGES}
+          AND job.workspace <> ALL (SELECT number FROM workspaces WHERE name = ANY (%(full)s))
         ORDER BY coalesce(busy.files, 0), served.at NULLS FIRST, job.claimed_at NULLS FIRST, job.created_at
     ) AS job CROSS JOIN LATERAL (
         SELECT job_id, file_no FROM ingestion_files AS f WHERE f.job_id = job.job_id AND {CLAIMABLE}
@@ -84,7 +87,7 @@ RETURNING f.job_id::text, f.file_no
 
 
 class JobWorker:
-    """A worker of as many files at once as the settings say, which begins with ``start``. Close it."""
+    """A worker of as many files of a workspace at once as the settings say, which begins with ``start``. Close it."""
 
     def __init__(
         self,
@@ -100,6 +103,7 @@ class JobWorker:
         self._lease = LEASE_SECONDS
         self._owner = str(uuid4())
         self._tasks: list[asyncio.Task[None]] = []
+        self._claiming = asyncio.Lock()
         self._active: dict[tuple[str, int], ClaimedFile] = {}
         self._processing: set[asyncio.Task[None]] = set()
         self._changed: Counter[str] = Counter()  # workspaces to maintain, and how many files changed them
@@ -117,7 +121,7 @@ class JobWorker:
                 asyncio.create_task(work(), name=name, context=background_context())
                 for name, work in (
                     ("citewell-job-leases", self._keep_leases),
-                    *((f"citewell-job-worker-{n}", self._work) for n in range(self._size)),
+                    *((f"citewell-job-worker-{n}", self._work) for n in range(self._size + SPARE)),
                 )
             ]
 
@@ -133,7 +137,11 @@ class JobWorker:
                 wakeup.clear()
                 try:
                     await self._give_way()
-                    if (file := await self._claim()) is not None:
+                    async with self._claiming:
+                        file = await self._claim()
+                        if file is not None:
+                            self._active[file.key] = file
+                    if file is not None:
                         await self._attend(file)
                         continue
                     await self._maintain()
@@ -150,7 +158,9 @@ class JobWorker:
             await asyncio.sleep(LOOK_SECONDS)
 
     async def _claim(self) -> ClaimedFile | None:
-        row = {"owner": self._owner, "lease": self._lease}
+        held = Counter(file.workspace for file in self._active.values())
+        full = [workspace for workspace, files in held.items() if files >= self._size]
+        row = {"owner": self._owner, "lease": self._lease, "full": full}
         async with self._database.connection() as connection:
             while True:
                 async with connection.cursor(row_factory=class_row(ClaimedFile)) as cursor:
@@ -162,16 +172,14 @@ class JobWorker:
 
     async def _attend(self, file: ClaimedFile) -> None:
         """Work on a file in a task of its own, which is cancelled where its lease is lost."""
-        key = (file.job_id, file.file_no)
         file.task = asyncio.create_task(self._process(file))
-        self._active[key] = file
         self._processing.add(file.task)
         file.task.add_done_callback(self._processing.discard)
         try:
             await asyncio.wait([file.task])
         finally:
             file.task.cancel()
-            self._active.pop(key, None)
+            self._active.pop(file.key, None)
         await self._notify(file.job_id)
         if self._changed[file.workspace] >= MAINTAINED_AFTER:
             await self._maintain()
@@ -255,7 +263,7 @@ class JobWorker:
             if any(file.progress[1] for file in files):
                 await connection.execute(NOTIFY, [",".join({file.job_id for file in files})])
         for file in files:
-            if (file.job_id, file.file_no) not in kept and file.task is not None:
+            if file.key not in kept and file.task is not None:
                 file.task.cancel()
 
     async def _notify(self, job_id: str) -> None:

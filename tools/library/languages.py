@@ -12,7 +12,7 @@ from tools.storage.database import Database
 from tools.storage.partitions import Place
 from tools.storage.tenants import Workspaces
 
-LEAST_SHARE = 0.05  # of the sample, for a language to count as one of the library
+LEAST_SHARE = 0.02  # of the sample, for a language to count as one of the library; a misread text is rarer
 KEPT_SECONDS = 60.0
 MOST_KEPT = 1000  # readers
 DOCUMENTS, CHARACTERS = 150, 600

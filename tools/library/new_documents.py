@@ -15,7 +15,7 @@ from graph.errors import InvalidRequest, UnreadableDocument
 from graph.evidence import EVERYONE, GROUP, USER, Identity, Space
 from tools.library.sketches import sketch
 from tools.originals.new_original import NewOriginal
-from tools.parsers import Parsed, Recognition, media_type_of, parse
+from tools.parsers import Parsed, Recognition, is_zipped, media_type_of, parse
 from tools.parsers.canonical_text import Block, composed, storable
 from tools.parsers.parser_registry import ARCHIVE
 from tools.retrieval.segmenting import SegmentSize
@@ -183,6 +183,11 @@ def make_ready(
 def is_archive(new: NewDocument) -> bool:
     """Whether a file holds several documents."""
     return new.data is not None and media_type_of(new.data, name=new.name, media_type=new.media_type) == ARCHIVE
+
+
+def may_be_archive(new: NewDocument) -> bool:
+    """Whether a file has to be opened to know whether it holds several documents. It is not opened here."""
+    return new.data is not None and is_zipped(new.data, name=new.name, media_type=new.media_type)
 
 
 def documents_in(new: NewDocument, *, max_bytes: int) -> Iterator[tuple[str, NewDocument | UnreadableDocument]]:

@@ -32,7 +32,8 @@ class PlaceBox(TypedDict):
 class Place(TypedDict):
     """The place of canonical text from ``start`` to ``end`` in the original; what the format does not have is null.
 
-    ``boxes`` are of PDF alone, and empty where its original is not kept. ``anchor`` is the id to link to.
+    ``boxes`` are of PDF alone, and empty where its original is not kept, or where no files may be read. ``anchor`` is
+    the id to link to.
     """
 
     document_id: str
@@ -92,7 +93,7 @@ class Places:
     async def _boxes(
         self, identity: Identity, segment: Segment, start: int, end: int, media_type: str
     ) -> list[PlaceBox]:
-        if media_type != "application/pdf" or segment.page_idx is None:
+        if not identity.reads_files or media_type != "application/pdf" or segment.page_idx is None:
             return []
         boxes: list[PlaceBox] = []
         reached = segment.start

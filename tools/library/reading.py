@@ -101,12 +101,21 @@ def wired_documents(new: NewDocument, name: str, *, max_bytes: int) -> Iterator[
         yield below, WiredDocument.refused(below, each) if isinstance(each, CitewellError) else WiredDocument.of(each)
 
 
-def wired_sources(sources: Sequence[UnreadDocument], *, max_bytes: int) -> Iterator[tuple[str, int, WiredDocument]]:
-    """Yield the documents of sources as ``wired_documents`` does, each also with the number of its source from 0."""
+def wired_sources(
+    sources: Sequence[UnreadDocument], *, max_bytes: int, unpack: bool = True
+) -> Iterator[tuple[str, int, WiredDocument]]:
+    """Yield the documents of sources as ``wired_documents`` does, each also with the number of its source from 0.
+
+    Without ``unpack`` an archive is one document, which can't be read.
+    """
     for number, source in enumerate(sources):
         try:
-            for name, wired in wired_documents(source.load(max_bytes), source.name, max_bytes=max_bytes):
-                yield name, number, wired
+            new = source.load(max_bytes)
+            if unpack:
+                for name, wired in wired_documents(new, source.name, max_bytes=max_bytes):
+                    yield name, number, wired
+            else:
+                yield source.name, number, WiredDocument.of(new)
         except CitewellError as error:
             yield source.name, number, WiredDocument.refused(source.name, error)
 

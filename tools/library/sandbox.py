@@ -8,21 +8,28 @@ import asyncio
 import json
 import logging
 import os
+import shutil
 import signal
 import sys
+import tempfile
 from asyncio.subprocess import PIPE, Process
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from graph.errors import DocumentTooExpensive, restored_error
+from graph.errors import DocumentTooExpensive, UnreadableDocument, restored_error
 from tools.concurrency.tasks import cancel_and_wait
-from tools.library.new_documents import DocumentFields, ReadyDocument
+from tools.confinement.environment import plain_environment
+from tools.confinement.kernel import hide_memory
+from tools.library.new_documents import DocumentFields, NewDocument, ReadyDocument
 from tools.library.reading import Progress, ReadFile, Reading, WiredDocument, silent
-from tools.library.sandbox_process import LENGTH, Frame, Task, write_frame
+from tools.library.sandbox_process import LENGTH, write_frame
+from tools.library.sandbox_tasks import Frame, Task
 from tools.retrieval.segment_rows import PackedDocument, TermCounts
 from tools.settings import JobSettings
+from tools.web.addresses import host_of
+from tools.web.sites import Entry
 
 log = logging.getLogger("citewell.library")
 
@@ -32,13 +39,16 @@ ONE_THREAD = dict.fromkeys(
 ) | {"TOKENIZERS_PARALLELISM": "false"}
 REST_SECONDS = 60.0  # without a file, before a process ends: starting one takes half a second, keeping it 60 MB or more
 FILE_MEGABYTES = 1024  # of memory, that reading a file may take: what takes more is a bomb, or made to be split
-SECRETS = ("CITEWELL_", "OPENAI_", "SERPER_", "PG")  # beginnings of the names that the process does not get
+LEAST_SHARE = 0.25  # of the seconds of a file of the largest size, which a small one gets
 _PROGRAM = """
 import json, sys
 sys.path[:] = json.loads(sys.argv[2])
 from tools.library.sandbox_process import main
-main(int(sys.argv[1]))
+main(int(sys.argv[1]), sys.argv[3])
 """
+
+OnPart = Callable[[dict[str, Any], bytes], Awaitable[None]]
+OnDocument = Callable[[WiredDocument], Awaitable[None]]
 
 
 @dataclass(slots=True, eq=False)
@@ -46,15 +56,16 @@ class _Reader:
     """A process that reads files, and whether it may read another one."""
 
     process: Process
+    scratch: str
     usable: bool = True
 
-    async def send(self, header: dict[str, Any], data: bytes) -> bool:
+    async def send(self, header: dict[str, Any], *blobs: bytes) -> bool:
         """Send a file and what to do with it, and return whether there was still a process to take it."""
         inbox = self.process.stdin
         assert inbox is not None
         self.usable = False  # until it has replied
         try:
-            for part in write_frame(header, data):
+            for part in write_frame(header, *blobs):
                 if inbox.is_closing():  # uvloop writes to no pipe that is closed, and says so by a RuntimeError
                     return False
                 inbox.write(part)
@@ -63,16 +74,19 @@ class _Reader:
             return False
         return not inbox.is_closing()
 
-    async def reply(self, on_progress: Progress) -> Frame:
+    async def reply(self, on_progress: Progress, on_part: OnPart | None, most_bytes: int) -> Frame:
         """Return the reply to the file that was sent. Raises OSError or EOFError where the process ends before."""
         outbox = self.process.stdout
         assert outbox is not None
         while True:
-            reply, blobs = await _read_frame(outbox)
-            if "progress" not in reply:
+            reply, blobs = await _read_frame(outbox, most_bytes)
+            if "progress" in reply:
+                on_progress(*reply["progress"])
+            elif "part" in reply and on_part is not None:
+                await on_part(reply["part"], *blobs)
+            else:
                 self.usable = not reply["last"]
                 return reply, blobs
-            on_progress(*reply["progress"])
 
     async def end(self) -> None:
         """End the process, with whatever it has started, and wait for its end."""
@@ -83,23 +97,39 @@ class _Reader:
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(self.process.pid, signal.SIGKILL)
         await self.process.wait()
+        await asyncio.to_thread(_remove, self.scratch)
 
 
-async def _read_frame(outbox: asyncio.StreamReader) -> Frame:
+def _remove(folder: str) -> None:
+    with suppress(RecursionError):  # a parser has made folders in folders
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+async def _read_frame(outbox: asyncio.StreamReader, most_bytes: int) -> Frame:
     (length,) = LENGTH.unpack(await outbox.readexactly(LENGTH.size))
+    if length > most_bytes:
+        raise EOFError
     encoded = await outbox.readexactly(length)
     header: dict[str, Any] = await asyncio.to_thread(json.loads, encoded) if length > 100_000 else json.loads(encoded)
-    return header, [await outbox.readexactly(each) for each in header.pop("blobs")]
+    lengths = header.pop("blobs")
+    if length + sum(lengths) > most_bytes:  # only a process that a file has taken over sends so much
+        raise EOFError
+    return header, [await outbox.readexactly(each) for each in lengths]
 
 
 @dataclass
 class Sandbox:
-    """At most ``size`` processes that read files, started when they are needed. Close it."""
+    """At most ``size`` processes that read files, started when they are needed. Close it.
+
+    A file of ``full_bytes`` may take ``seconds``, a smaller one less; with 0, each may.
+    """
 
     size: int
     seconds: float
     megabytes: int
     rest_seconds: float = REST_SECONDS
+    full_bytes: int = 0
+    reply_bytes: int = 1 << 30
     _idle: list[_Reader] = field(default_factory=list, init=False)
     _all: set[_Reader] = field(default_factory=set, init=False)
     _slots: asyncio.Semaphore = field(init=False)
@@ -111,32 +141,76 @@ class Sandbox:
 
     async def read(self, document: WiredDocument, how: Reading, on_progress: Progress = silent) -> ReadFile:
         """Read a document. Raises as ``run`` does, and InvalidRequest."""
-        header = {name: getattr(document, name) for name in ("fields", "is_text", "document_id", "name")}
-        header["how"] = asdict(how)
-        reply, blobs = await self.run("document", header, document.data, on_progress=on_progress)
+        header = {**_fields_of(document), "how": asdict(how)}
+        # Recognising the text of a scan takes long for few bytes.
+        seconds = self.seconds if how.recognition is not None else None
+        reply, blobs = await self.run("document", header, document.data, on_progress=on_progress, seconds=seconds)
         return _read_file(document, how, reply, blobs)
 
-    async def run(self, task: Task, header: dict[str, Any], data: bytes, *, on_progress: Progress = silent) -> Frame:
+    async def unpack(self, new: NewDocument, max_bytes: int, on_document: OnDocument) -> bool:
+        """Unpack the documents of an archive one by one; return False where it is a document itself.
+
+        Raises as ``run`` does, InvalidRequest, and what ``on_document`` does.
+        """
+
+        async def on_part(part: dict[str, Any], data: bytes) -> None:
+            await on_document(WiredDocument(data=data, **part))
+
+        wired = await asyncio.to_thread(WiredDocument.of, new)
+        header = {**_fields_of(wired), "max_bytes": max_bytes, "has_id": new.document_id is not None}
+        reply, _ = await self.run("unpack", header, wired.data, on_part=on_part)
+        return bool(reply["is_archive"])
+
+    async def addresses(self, data: bytes, address: str) -> tuple[str, Sequence[str]]:
+        """Return the address that an HTML page calls its own, and those it links to; none where it can't be read."""
+        try:
+            reply, _ = await self.run("addresses", {"address": address}, data)
+        except UnreadableDocument:
+            return address, ()
+        own, links = reply["addresses"]
+        return own if host_of(own) == host_of(address) else address, links
+
+    async def sitemap(self, data: bytes, max_bytes: int) -> Sequence[Entry]:
+        """Return the entries of a sitemap. Raises as ``run`` does."""
+        reply, _ = await self.run("sitemap", {"max_bytes": max_bytes}, data)
+        return [(named, modified, is_sitemap) for named, modified, is_sitemap in reply["entries"]]
+
+    def seconds_for(self, size: int) -> float:
+        """Return how long reading a file of so many bytes may take."""
+        share = min(1.0, size / self.full_bytes) if self.full_bytes else 1.0
+        return self.seconds * (LEAST_SHARE + (1 - LEAST_SHARE) * share)
+
+    async def run(
+        self,
+        task: Task,
+        header: dict[str, Any],
+        *blobs: bytes,
+        on_progress: Progress = silent,
+        on_part: OnPart | None = None,
+        seconds: float | None = None,
+    ) -> Frame:
         """Have a process do a task on the bytes of a file. A caller that is cancelled ends the process.
 
-        Raises UnreadableDocument, and DocumentTooExpensive where a limit is exceeded or the process ends.
+        ``on_part`` is awaited for each part of the reply. Raises UnreadableDocument, and DocumentTooExpensive where a
+        limit is exceeded or the process ends.
         """
-        header = {**header, "task": task, "seconds": self.seconds}
+        seconds = self.seconds_for(sum(map(len, blobs))) if seconds is None else seconds
+        header = {**header, "task": task, "seconds": seconds}
         async with self._slots:
             was_idle = bool(self._idle)
             while True:
                 reader = self._idle.pop() if was_idle and self._idle else await self._start()
                 try:
-                    async with asyncio.timeout(self.seconds):
-                        if not await reader.send(header, data) and was_idle:
+                    async with asyncio.timeout(seconds):
+                        if not await reader.send(header, *blobs) and was_idle:
                             was_idle = False  # it may have ended before: a fresh one shows whether the file is at fault
                             continue
-                        reply, blobs = await reader.reply(on_progress)
+                        reply, sent = await reader.reply(on_progress, on_part, self.reply_bytes)
                 except TimeoutError:
-                    raise self._too_slow() from None
+                    raise _too_slow(seconds) from None
                 except (OSError, EOFError):
                     await reader.end()
-                    raise self._ended(reader.process.returncode or 0) from None
+                    raise self._ended(reader.process.returncode or 0, seconds) from None
                 finally:
                     if reader.usable:
                         self._idle.append(reader)
@@ -145,7 +219,7 @@ class Sandbox:
                         await self._drop(reader)
                 if "error" in reply:
                     raise restored_error(*reply["error"])
-                return reply, blobs
+                return reply, sent
 
     async def rest(self) -> None:
         """End the processes that are not reading; the next file starts one again."""
@@ -172,14 +246,15 @@ class Sandbox:
         await self.rest()
 
     async def _start(self) -> _Reader:
-        environment = {name: value for name, value in os.environ.items() if not name.startswith(SECRETS)}
+        hide_memory()
         paths = json.dumps([path for path in sys.path if path])
+        scratch = tempfile.mkdtemp(prefix="citewell-")
         process = await asyncio.create_subprocess_exec(
-            sys.executable, "-P", "-c", _PROGRAM, str(self.megabytes), paths,
-            stdin=PIPE, stdout=PIPE, env=environment | ONE_THREAD,
+            sys.executable, "-P", "-c", _PROGRAM, str(self.megabytes), paths, scratch,
+            stdin=PIPE, stdout=PIPE, env=plain_environment() | ONE_THREAD,
             start_new_session=True,  # Ctrl-C is for the parent, and one signal ends what a parser starts
         )  # fmt: skip
-        reader = _Reader(process)
+        reader = _Reader(process, scratch)
         self._all.add(reader)
         return reader
 
@@ -187,15 +262,9 @@ class Sandbox:
         await reader.end()
         self._all.discard(reader)  # not before: whoever is cancelled here leaves it to ``close``
 
-    def _too_slow(self) -> DocumentTooExpensive:
-        return DocumentTooExpensive(
-            f"Reading it takes more than {self.seconds:g} seconds.",
-            suggestion="Split the file, or raise CITEWELL_JOBS__FILE_SECONDS.",
-        )
-
-    def _ended(self, returncode: int) -> DocumentTooExpensive:
+    def _ended(self, returncode: int, seconds: float) -> DocumentTooExpensive:
         if returncode == -signal.SIGXCPU:
-            return self._too_slow()
+            return _too_slow(seconds)
         name = signal.Signals(-returncode).name if returncode < 0 else f"exit code {returncode}"
         log.info("a process that read a file ended by itself: %s", name)
         return DocumentTooExpensive(
@@ -206,13 +275,26 @@ class Sandbox:
 
 
 @asynccontextmanager
-async def opened_sandbox(settings: JobSettings, size: int) -> AsyncIterator[Sandbox]:
+async def opened_sandbox(
+    settings: JobSettings, size: int, *, megabytes: int = FILE_MEGABYTES, **limits: int
+) -> AsyncIterator[Sandbox]:
     """Open a sandbox of ``size`` processes with the limits of the settings; end the processes on exit."""
-    sandbox = Sandbox(size, settings.file_seconds, FILE_MEGABYTES)
+    sandbox = Sandbox(size, settings.file_seconds, megabytes, **limits)
     try:
         yield sandbox
     finally:
         await sandbox.close()
+
+
+def _fields_of(document: WiredDocument) -> dict[str, Any]:
+    return {name: getattr(document, name) for name in ("fields", "is_text", "document_id", "name")}
+
+
+def _too_slow(seconds: float) -> DocumentTooExpensive:
+    return DocumentTooExpensive(
+        f"Reading it takes more than {seconds:g} seconds.",
+        suggestion="Split the file, or raise CITEWELL_JOBS__FILE_SECONDS.",
+    )
 
 
 def _read_file(document: WiredDocument, how: Reading, reply: dict[str, Any], blobs: list[bytes]) -> ReadFile:
@@ -222,5 +304,7 @@ def _read_file(document: WiredDocument, how: Reading, reply: dict[str, Any], blo
     if not blobs:
         return ReadFile(ready, None)
     rows, terms, vectors = blobs
-    packed = PackedDocument(document.document_id, reply["segments"], rows, TermCounts.unpacked(terms), vectors)
+    packed = PackedDocument(
+        document.document_id, reply["segments"], rows, TermCounts.unpacked(terms), vectors, reply["words"]
+    )
     return ReadFile(ready, packed, reply["texts"])

@@ -1,8 +1,8 @@
 """A process that reads files for another one, a file at a time: what a library stores of it, or what a viewer draws.
 
-It has neither a connection to the database nor the keys of the deployment. Its parent sends a frame for each file and
-gets frames back: any number of progress, then the document or the error. A frame is a JSON object, with the lengths of
-the bytes that follow it.
+It has neither a connection to the database nor the keys of the deployment, and before the first file it gives up what
+it does not need. Its parent sends a frame for each file and gets frames back: any number of progress and parts, then
+the reply or the error. A frame is a JSON object, with the lengths of the bytes that follow it.
 """
 
 import gc
@@ -11,25 +11,28 @@ import os
 import resource
 import struct
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import asdict, replace
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
-from typing import Any, BinaryIO, Literal
+from pathlib import Path
+from typing import Any, BinaryIO
 
 from graph.errors import CitewellError, DocumentTooExpensive, InvalidRequest, UnreadableDocument
+from tools.confinement.process import confine, confinement
+from tools.confinement.seccomp import forbid_programs
 from tools.embeddings.static_embedding import count_tokens
-from tools.library.drawn_pictures import drawn_pictures
-from tools.library.reading import Progress, Reading, WiredDocument, read_document
+from tools.library.program_process import start_programs_elsewhere
+from tools.library.sandbox_tasks import TASKS, Frame
+from tools.parsers.programs import program_folders
+from tools.plugins.entry_points import PARSERS, find_plugins
 
 LENGTH = struct.Struct(">I")
 GRACE_SECONDS = 5  # of CPU time beyond the limit, for a process whose parent is gone and can't end it
 NEW_OBJECTS = 10_000  # between two collections of the youngest generation
 NICENESS = 10  # so that questions come first
 MOST_FILES = 500  # read by one process, in case a parser leaks
-
-Frame = tuple[dict[str, Any], list[bytes]]
-Task = Literal["document", "pictures", "place"]
 
 
 def write_frame(header: dict[str, Any], *blobs: bytes) -> Iterator[bytes]:
@@ -39,69 +42,55 @@ def write_frame(header: dict[str, Any], *blobs: bytes) -> Iterator[bytes]:
     yield from blobs
 
 
-def _document(header: dict[str, Any], data: bytes, on_progress: Progress) -> Frame:
-    how = Reading(**header.pop("how"))
-    file = read_document(WiredDocument(data=data, **header), how, on_progress)
-    ready, packed = file.ready, file.packed
-    fields = asdict(replace(ready.fields, expires_at=None))
-    reply = {"content_hash": ready.content_hash, "fields": fields, "warnings": ready.warnings}
-    if packed is None:
-        return reply, []
-    blobs = [packed.rows, packed.terms.packed(), packed.vectors]
-    return {**reply, "segments": packed.segments, "texts": file.texts}, blobs
+def main(megabytes: int, scratch: str) -> None:
+    """Read files until the parent closes the pipe; at most ``megabytes`` of memory for all of the process.
 
-
-def _pictures(header: dict[str, Any], data: bytes, _: Progress) -> Frame:
-    return drawn_pictures(data, header["media_type"])
-
-
-def _place(header: dict[str, Any], data: bytes, _: Progress) -> Frame:
-    from tools.parsers.pdf_places import find_boxes  # with PDFium, which other files don't need
-
-    place = find_boxes(data, header["page_idx"], header["quote"], header["before"])
-    return {"place": None if place is None else asdict(place)}, []
-
-
-_TASKS: dict[Task, Callable[[dict[str, Any], bytes, Progress], Frame]] = {
-    "document": _document,
-    "pictures": _pictures,
-    "place": _place,
-}
-
-
-def main(megabytes: int) -> None:
-    """Read files until the parent closes the pipe; at most ``megabytes`` of memory for all of the process."""
+    What parsers write goes into the folder ``scratch``, which the parent removes.
+    """
     inbox, outbox = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what a parser prints is no frame
     os.nice(NICENESS)
     gc.set_threshold(NEW_OBJECTS)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     _limit(resource.RLIMIT_DATA, megabytes << 20)
+    _limit(resource.RLIMIT_FSIZE, megabytes << 20)
+    with suppress(OSError):  # not Linux
+        Path("/proc/self/oom_score_adj").write_text("1000", encoding="ascii")  # where memory is short, this ends first
+    os.environ["HOME"] = os.environ["TMPDIR"] = tempfile.tempdir = scratch
+    _memory_file()  # which can't be opened later
+    _confine(Path(scratch))
     count_tokens([""])
     for left in reversed(range(MOST_FILES)):
         opening = inbox.read(LENGTH.size)
         if len(opening) < LENGTH.size:
             return
-        header, [data] = _rest_of_frame(inbox, opening)
-        if _answer(header, data, outbox, megabytes, last=not left):
+        header, given = _rest_of_frame(inbox, opening)
+        if _answer(header, given, outbox, megabytes, last=not left):
             return
 
 
-def _answer(header: dict[str, Any], data: bytes, outbox: BinaryIO, megabytes: int, *, last: bool) -> bool:
+def _confine(scratch: Path) -> None:
+    confine(scratch, (each.entry_point.value for each in find_plugins(PARSERS)), program_folders())
+    if confinement().system_calls:
+        start_programs_elsewhere()
+        forbid_programs()
+
+
+def _answer(header: dict[str, Any], given: list[bytes], outbox: BinaryIO, megabytes: int, *, last: bool) -> bool:
     """Read one file and reply; return whether it was the last: this process may have become too large for another."""
 
-    def send(reply: dict[str, Any], *blobs: bytes) -> None:
-        for part in write_frame(reply, *blobs):
+    def send(header: dict[str, Any], *blobs: bytes) -> None:
+        for part in write_frame(header, *blobs):
             outbox.write(part)
         outbox.flush()
 
     def refuse(error: CitewellError) -> Frame:
         return {"error": [error.code, error.message, error.advice]}, []
 
-    task = _TASKS[header.pop("task")]
+    task = TASKS[header.pop("task")]
     with _cpu_seconds(header.pop("seconds")):
         try:
-            reply, blobs = task(header, data, lambda done, of: send({"progress": [done, of]}))
+            reply, blobs = task(header, given, send)
         except CitewellError as error:
             reply, blobs = refuse(error)
         except MemoryError:
@@ -158,11 +147,18 @@ def _limit(what: int, amount: int) -> None:
         return
 
 
+@cache
+def _memory_file() -> BinaryIO | None:
+    """Open what the system says of the memory of this process; None where it says nothing."""
+    try:
+        return open("/proc/self/statm", "rb", buffering=0)
+    except OSError:
+        return None
+
+
 def _megabytes() -> float:
     """Return the memory that this process keeps; where the system does not say, the most that it had."""
-    try:
-        with open("/proc/self/statm", encoding="ascii") as file:
-            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") / (1 << 20)
-    except OSError:  # not Linux, whose ru_maxrss counts the parent's memory too
-        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        return peak / (1 << 20) if sys.platform == "darwin" else peak / 1024
+    if (memory := _memory_file()) is not None:
+        return int(os.pread(memory.fileno(), 100, 0).split()[1]) * os.sysconf("SC_PAGE_SIZE") / (1 << 20)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss  # without Linux, whose count has the parent's memory too
+    return peak / (1 << 20) if sys.platform == "darwin" else peak / 1024

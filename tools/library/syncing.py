@@ -22,16 +22,16 @@ from uuid import UUID, uuid5
 import psycopg
 from typing_extensions import TypedDict
 
-from graph.errors import CitewellError, InvalidRequest, NotFound, SourceBusy, UnreadableDocument
+from graph.errors import CitewellError, InvalidRequest, NotFound, SourceBusy
 from graph.evidence import EVERYONE, GROUP, USER, Identity, Space
 from tools.concurrency.tasks import finish_then_cancel
 from tools.library.bucket_source import BucketSource, open_bucket
-from tools.library.changes import Ingested, Refused, Report
+from tools.library.changes import Ingested, Report
 from tools.library.git_cache import caches_of
 from tools.library.git_reader import GitReader, as_git_url, disk_path
 from tools.library.ingestion import Ingestor
 from tools.library.likeness import SimilarDocument
-from tools.library.new_documents import HASH_EPOCH, NewDocument, is_archive
+from tools.library.new_documents import HASH_EPOCH, NewDocument
 from tools.library.reading import MOST_CHARACTERS, MOST_PAGES
 from tools.library.sandbox import FILE_MEGABYTES
 from tools.library.site_source import SiteSource
@@ -172,7 +172,6 @@ def _resolved(location: str) -> Path:
 
 _UNEXPECTED = "The sync ended for an internal reason."
 _UNEXPECTED_ADVICE = "Report this with the time of the sync; the log has the details."
-_ARCHIVE = ("It is an archive, each file of which is a document.", "Unpack it there, or use `citewell ingest`.")
 _NOT_BELOW = "location: the server reads its folders and buckets below CITEWELL_SOURCE_ROOTS alone."
 _NOT_BELOW_ADVICE = "Use `citewell sync`, or let the setting name what is above the location."
 
@@ -457,8 +456,6 @@ class _Sync:
             for step, content in zip(steps, read, strict=True)
             if isinstance(content, NewDocument)
         ]
-        archives = await asyncio.to_thread(lambda: {each.document_id for each in documents if is_archive(each)})
-        single = [each for each in documents if each.document_id not in archives]
         stored = {
             step.document_id: self._stored_row(step, str(actual)) for step, actual in zip(steps, hashes, strict=True)
         }
@@ -467,16 +464,11 @@ class _Sync:
             await self._keep_source(connection)
             await self._place(connection, [stored[each.document_id] for each in ingested])
 
-        reports = iter([each async for each in self._ingestor.ingest_many(self._identity, single, finish=place)])
+        ingesting = self._ingestor.ingest_many(self._identity, documents, finish=place, unpack=False)
+        reports = iter([each async for each in ingesting])
         rows: list[_Row] = []
         for step, content, actual in zip(steps, read, hashes, strict=True):
-            report: Report | CitewellError
-            if isinstance(content, CitewellError):
-                report = content
-            elif step.document_id in archives:
-                report = Refused(step.file.path, UnreadableDocument.code, *_ARCHIVE)
-            else:
-                report = next(reports)
+            report: Report | CitewellError = content if isinstance(content, CitewellError) else next(reports)
             row = self._stored_row(step, str(actual))
             if isinstance(report, Ingested):
                 self._report_step(step, adopted, report=report)

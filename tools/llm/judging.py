@@ -46,8 +46,9 @@ class LlmGrader:
         """Keep the candidates that the model finds relevant, ordered by search score.
 
         Candidates that the reply does not name are dropped; numbers that were not shown are ignored. Each candidate
-        gets an equal share of the context; the worst ones are dropped unread if there is no room. If the reply can't be
-        read or the budget is spent, ``by_score`` grades.
+        gets an equal share of the context; the worst ones are dropped unread if there is no room. Of those that the
+        model keeps, ``by_score`` drops what the writer has no room for. If the reply can't be read or the budget is
+        spent, it grades.
         """
         once = ranked_once(candidates)
         pages = tuple((hit.segment_id, hit.score) for hit in once if hit.kind == "page")
@@ -67,7 +68,9 @@ class LlmGrader:
             by_score = await self.by_score.grade(question, candidates, meter=meter)
             return replace(by_score, fallback=failure)
         graded = _graded(ranked, numbers, shown=len(passages))
-        return replace(graded, kept=pages + graded.kept)
+        relevant = {segment_id for segment_id, _ in (*pages, *graded.kept)}
+        fitting = await self.by_score.grade(question, [hit for hit in once if hit.segment_id in relevant], meter=meter)
+        return replace(graded, kept=fitting.kept, dropped=graded.dropped + fitting.dropped)
 
     def _passages(self, question: str, ranked: Sequence[Hit]) -> list[str]:
         room = (

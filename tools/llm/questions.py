@@ -1,9 +1,9 @@
 """Model calls about questions: make one standalone, rewrite it for a search, title its conversation, propose others."""
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import takewhile
+from itertools import chain, zip_longest
 from typing import Annotated
 
 from pydantic import BaseModel, StringConstraints
@@ -26,22 +26,21 @@ from tools.llm.prompting import (
     segment_context,
 )
 from tools.llm.reply_schemas import (
-    PREPARATION,
-    REWRITING,
     TITLE,
-    TRANSLATING_PREPARATION,
-    TRANSLATING_REWRITING,
+    preparation_schema,
     proposals_schema,
     read_form,
+    rewriting_schema,
 )
 from tools.rules.follow_ups import standalone
 from tools.rules.question_rules import RulePreparer, RuleRewriter, RuleTitler, title_of
 from tools.rules.small_talk_rules import small_talk, without_courtesies
 
-PREPARATION_PROMPT = prompts.load("decide_retrieval", "conversation", "pages", "general", "search", "question")
+PREPARATION_PROMPT = prompts.load("decide_retrieval", "conversation", "pages", "general", "parts", "search", "question")
 PREPARATION_CHARACTERS = 24_000
 MOST_LANGUAGES = 3  # of the library, that a model is told
-SEARCH_IN = 'in {languages}: add the key "search_query"'
+MOST_PARTS = 4  # of a question
+MOST_WORDINGS = 6  # in other languages
 
 log = logging.getLogger(__name__)
 
@@ -53,7 +52,8 @@ class PreparationReply(BaseModel):
     intent: Intent
     needs_retrieval: bool
     reason: str = ""
-    search_query: str = ""
+    sub_questions: list[str] = []
+    search_queries: dict[str, list[str] | str] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,8 @@ class LlmPreparer:
     """A QuestionPreparer by rule, and by the model in one small call where the effort asks for it.
 
     In ``fast`` effort the model is never asked, in ``balanced`` about messages that follow a question and about
-    questions in another language than the library, in ``thorough`` about first questions too.
+    questions in another language than the library, in ``thorough`` about first questions too, and always for the parts
+    of a question.
     """
 
     endpoint: Endpoint
@@ -89,7 +90,7 @@ class LlmPreparer:
             by_rule = replace(by_rule, standalone_question=without_courtesies(question))  # with its line breaks
         nowhere = search == "off" and not has_pages
         nothing_open = not by_rule.needs_retrieval and not _accepts_offer(question, turns)
-        worded_in = tuple(takewhile(lambda held: held != by_rule.language, search_languages))
+        worded_in = [each for each in search_languages if each != by_rule.language][:MOST_LANGUAGES]
         foreign = bool(worded_in) and by_rule.language not in search_languages
         if nowhere or nothing_open or not self._asks(turns, search, foreign=foreign):
             return by_rule
@@ -115,8 +116,16 @@ class LlmPreparer:
         reason = reply.reason.strip()[:300] or Reason("model_decided")
         if needed != reply.needs_retrieval:
             reason = Reason("pages_selected" if has_pages else "search_asked")
-        query = one_query(reply.search_query) if worded_in else ""
-        return Preparation(reply.standalone_question, needed, reason, intent, by_rule.language, search_query=query)
+        parts = [part for each in reply.sub_questions[:MOST_PARTS] if (part := one_query(each))]
+        return Preparation(
+            reply.standalone_question,
+            needed,
+            reason,
+            intent,
+            by_rule.language,
+            search_queries=_queries(reply.search_queries, worded_in),
+            sub_questions=tuple(parts) if self.effort == "thorough" and len(parts) > 1 else (),
+        )
 
     def _asks(self, turns: Sequence[Turn], search: SearchMode, *, foreign: bool) -> bool:
         if self.effort == "fast":
@@ -136,18 +145,32 @@ class LlmPreparer:
         worded_in: Sequence[str],
         meter: Meter,
     ) -> PreparationReply:
-        named = " or ".join(map(language_name, worded_in[:MOST_LANGUAGES]))
+        thorough = self.effort == "thorough"
         prompt = messages(
             PREPARATION_PROMPT,
             conversation=conversation(turns, max_tokens=self.endpoint.context_tokens // 3),
             pages="yes, the message is about them" if has_pages else "none",
             general="yes" if general and not has_pages else "no",
-            search=SEARCH_IN.format(languages=named) if named else "as the question",
+            parts="yes" if thorough else "no",
+            search=_named(worded_in) or "none",
             question=sanitize(question),
         )
-        schema = TRANSLATING_PREPARATION if named else PREPARATION
+        schema = preparation_schema(worded_in, sub_questions=thorough)
         text = await self.endpoint.read(prompt, schema=schema, max_characters=PREPARATION_CHARACTERS, meter=meter)
         return read_form(text, PreparationReply)
+
+
+def _named(languages: Sequence[str]) -> str:
+    """Name languages with the codes that are the keys of a reply."""
+    return ", ".join(f"{language_name(each)} ({each})" for each in languages)
+
+
+def _queries(replied: Mapping[str, list[str] | str], languages: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """Return the queries of a reply in these languages; the first of each, then the second, as far as they go."""
+    of = {each: [texts] if isinstance(texts := replied.get(each, []), str) else texts for each in languages}
+    pairs = [[(each, one_query(text)) for text in texts] for each, texts in of.items()]
+    taken = [pair for pair in chain.from_iterable(zip_longest(*pairs)) if pair and pair[1]][:MOST_WORDINGS]
+    return {each: found for each in of if (found := tuple(text for code, text in taken if code == each))}
 
 
 def _accepts_offer(question: str, turns: Sequence[Turn]) -> bool:
@@ -159,7 +182,6 @@ def _accepts_offer(question: str, turns: Sequence[Turn]) -> bool:
 REWRITING_PROMPT = prompts.load("rewrite_query", "language", "question", "tried")
 REWRITING_CHARACTERS = 2_000
 LONGEST_QUERY = 300  # characters
-IN_BOTH = '{language}, and under the key "own_query" the same in {own_language}'
 
 
 def one_query(text: str) -> str:
@@ -170,9 +192,9 @@ def one_query(text: str) -> str:
 class RewritingReply(BaseModel):
     """The model's reply to a rewriting."""
 
-    query: str
+    query: str = ""
+    queries: dict[str, str] = {}
     reason: str = ""
-    own_query: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,41 +204,36 @@ class LlmRewriter:
     endpoint: Endpoint
 
     async def rewrite(
-        self, question: str, tried: Sequence[str], *, language: str, own_language: str = "", meter: Meter
+        self, question: str, tried: Sequence[str], *, languages: Sequence[str], meter: Meter
     ) -> Rewriting:
-        """Return a query in other words than those tried, at most 300 characters long; one call for both languages."""
+        """Return a query in other words than those tried, at most 300 characters long; one call for all languages."""
         try:
-            return await self._ask(question, tried, language=language, own_language=own_language, meter=meter)
+            return await self._ask(question, tried, languages, meter)
         except (DependencyFailed, BudgetExhausted) as error:
             log.warning("Model %s: %s Rewriting the query by rule.", self.endpoint.name, error.message)
-            by_rule = await RuleRewriter().rewrite(question, tried, language=language, meter=meter)
+            by_rule = await RuleRewriter().rewrite(question, tried, languages=languages, meter=meter)
             failure = fallback_failure(error, Reason("rewritten_by_rule"))
             return replace(by_rule, fallback=failure)
 
-    async def _ask(
-        self, question: str, tried: Sequence[str], *, language: str, own_language: str, meter: Meter
-    ) -> Rewriting:
-        named = language_name(language)
-        if own_language:
-            named = IN_BOTH.format(language=named, own_language=language_name(own_language))
+    async def _ask(self, question: str, tried: Sequence[str], languages: Sequence[str], meter: Meter) -> Rewriting:
+        one = len(languages) == 1
         prompt = messages(
             REWRITING_PROMPT,
-            language=named,
+            language=language_name(languages[0]) if one else f'{_named(languages)}, under the key "queries"',
             question=sanitize(question),
             tried="\n".join(f"- {one_line(query)}" for query in tried) or "- (none)",
         )
-        schema = TRANSLATING_REWRITING if own_language else REWRITING
+        schema = rewriting_schema(languages)
         text = await self.endpoint.read(prompt, schema=schema, max_characters=REWRITING_CHARACTERS, meter=meter)
         reply = read_form(text, RewritingReply)
-        query, known = one_query(reply.query), {_normalized_query(each) for each in tried}
-        if not query:
+        worded = map(one_query, (reply.query, *(reply.queries.get(each, "") for each in languages)))
+        new = {key: query for query in worded if (key := _normalized_query(query))}
+        if not new:
             raise ModelReplyInvalid("The model returned no query.")
-        if _normalized_query(query) in known:
+        query, *beside = [query for key, query in new.items() if key not in map(_normalized_query, tried)] or [""]
+        if not query:
             raise ModelReplyInvalid("The model repeated an earlier query.")
-        own_query = one_query(reply.own_query) if own_language else ""
-        if _normalized_query(own_query) in {*known, _normalized_query(query)}:
-            own_query = ""
-        return Rewriting(query, " ".join(reply.reason.split())[:300], own_query=own_query)
+        return Rewriting(query, " ".join(reply.reason.split())[:300], beside=tuple(beside))
 
 
 def _normalized_query(query: str) -> str:

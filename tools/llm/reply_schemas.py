@@ -47,13 +47,24 @@ _PREPARATION = {
     "needs_retrieval": {"type": "boolean"},
     "reason": {"type": "string"},
 }
-PREPARATION = ReplySchema("preparation", _object(**_PREPARATION))
-TRANSLATING_PREPARATION = ReplySchema("preparation", _object(**_PREPARATION, search_query={"type": "string"}))
+_TEXTS = {"type": "array", "items": {"type": "string"}}
 
 
-_REWRITING = {"query": {"type": "string"}, "reason": {"type": "string"}}
-REWRITING = ReplySchema("rewriting", _object(**_REWRITING))
-TRANSLATING_REWRITING = ReplySchema("rewriting", _object(**_REWRITING, own_query={"type": "string"}))
+def preparation_schema(languages: Sequence[str], *, sub_questions: bool) -> ReplySchema:
+    """Return the schema of a preparation, with search queries in these languages and the parts of the question."""
+    asked: dict[str, Any] = {"sub_questions": _TEXTS} if sub_questions else {}
+    if languages:
+        asked["search_queries"] = _object(**dict.fromkeys(languages, _TEXTS))
+    return ReplySchema("preparation", _object(**_PREPARATION, **asked))
+
+
+def rewriting_schema(languages: Sequence[str]) -> ReplySchema:
+    """Return the schema of a search query, or of one in each of several languages."""
+    text = {"type": "string"}
+    query = {"query": text} if len(languages) == 1 else {"queries": _object(**dict.fromkeys(languages, text))}
+    return ReplySchema("rewriting", _object(**query, reason=text))
+
+
 TITLE = ReplySchema("title", _object(title={"type": "string"}))
 
 

@@ -44,11 +44,12 @@ class Original(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class StoredOriginal:
-    """An original that may be read: what it is, and where."""
+    """An original that may be read: what it is, and where. ``content_hash`` is that of the text that was read of it."""
 
     key: OriginalKey
     place: str
     original: Original
+    content_hash: str
 
 
 class Originals:
@@ -117,14 +118,14 @@ class Originals:
             found = await (await connection.execute(_FIND, row)).fetchone()
         if found is None:
             raise NotFound(f"There is no document {document_id}.")
-        digest, size, media_type, name, place = found
+        digest, size, media_type, name, place, content_hash = found
         if digest is None or place is None:
             raise NotFound(
                 "The document has no original.",
                 suggestion="It was given as text, or ingested before originals were kept: ingest its file again.",
             )
         original = Original(sha256=digest, size=size, media_type=media_type, name=name or "")
-        return StoredOriginal(OriginalKey(number, digest), place, original)
+        return StoredOriginal(OriginalKey(number, digest), place, original, content_hash)
 
     async def media_type(self, identity: Identity, document_id: str) -> str:
         """Return the media type of a document that the identity may read, whether its original is kept or not.
@@ -213,7 +214,7 @@ UPDATE originals SET staged_until = NULL, place = %s WHERE workspace = %s AND sh
 """
 _DROP_CHUNKS = "DELETE FROM original_chunks WHERE workspace = %s AND sha256 = ANY(%s)"
 _FIND = f"""
-SELECT d.original_sha256, d.original_size, d.original_media_type, d.original_name, o.place
+SELECT d.original_sha256, d.original_size, d.original_media_type, d.original_name, o.place, d.content_hash
 FROM documents AS d LEFT JOIN originals AS o ON o.workspace = d.workspace AND o.sha256 = d.original_sha256
 WHERE d.workspace = %(workspace)s AND d.document_id = %(document_id)s AND {VISIBLE}
 """

@@ -7,7 +7,7 @@ from graph.errors import UnreadableDocument
 from graph.evidence import BlockKind
 from tools.parsers.canonical_text import Block, CanonicalText, Parsed, unreadable
 from tools.parsers.encodings import guesses_heard, warnings_of
-from tools.parsers.parser_registry import ARCHIVE, PACKAGE, Formats, Parser, formats
+from tools.parsers.parser_registry import ARCHIVE, OLE, PACKAGE, ZIP, Formats, Parser, formats
 from tools.parsers.recognition import Recognition, recognising
 
 __all__ = [
@@ -18,6 +18,7 @@ __all__ = [
     "Parser",
     "Recognition",
     "formats",
+    "is_zipped",
     "media_type_of",
     "parse",
 ]
@@ -45,30 +46,44 @@ def parse(data: bytes, *, name: str, media_type: str | None = None, recognition:
 
 
 def media_type_of(data: bytes, *, name: str, media_type: str | None = None) -> str:
-    """Return the media type that ``parse`` would read a file as."""
+    """Return the media type that ``parse`` would read a file as. One that ``is_zipped`` names is opened."""
     known = formats()
-    kind = (media_type or "").partition(";")[0].strip().lower()
-    suffix = PurePath(name.strip()).suffix.lower()
-    by_suffix = known.suffixes.get(suffix)
-    if kind not in known.parsers or (kind == "text/plain" and by_suffix):
-        kind = by_suffix or _kind_of(known, data)
-        if kind == ARCHIVE and not by_suffix and suffix:
+    kind, suffix = _named(known, name, media_type)
+    if not kind:
+        kind = _kind_of(known, data)
+        if kind == ARCHIVE and suffix:
             return PACKAGE
     if kind != ARCHIVE:
         return kind
     found = _kind_of(known, data)
-    is_named_archive = by_suffix == ARCHIVE and bool(data.strip())  # but is none: it is refused, not read as text
+    is_named_archive = known.suffixes.get(suffix) == ARCHIVE and bool(data.strip())  # but is none: it is refused
     return ARCHIVE if found == "text/plain" and is_named_archive else found
+
+
+def is_zipped(data: bytes, *, name: str, media_type: str | None = None) -> bool:
+    """Whether a file has to be opened to tell its media type: it is said to be an archive, or may be any."""
+    kind, _ = _named(formats(), name, media_type)
+    return kind == ARCHIVE or (not kind and data.startswith(ZIP))
+
+
+def _named(known: Formats, name: str, media_type: str | None) -> tuple[str, str]:
+    """Return the media type that is said of a file, "" where nothing is, and its suffix."""
+    kind = (media_type or "").partition(";")[0].strip().lower()
+    suffix = PurePath(name.strip()).suffix.lower()
+    by_suffix = known.suffixes.get(suffix, "")
+    if kind not in known.parsers or (kind == "text/plain" and by_suffix):
+        kind = by_suffix
+    return (ARCHIVE if kind and known.parsers[kind] is known.parsers[ARCHIVE] else kind), suffix
 
 
 def _kind_of(known: Formats, data: bytes) -> str:
     if data.startswith(b"%PDF-"):
         return "application/pdf"
-    from tools.parsers.archives import OLE, ZIP, media_type_inside  # only here, for lxml takes a while to load
-
     if data.startswith(OLE):
         return "application/msword"  # which says what it is, and refuses it
     if not data.startswith(ZIP):
         return "text/plain"
+    from tools.parsers.archives import media_type_inside  # only here, for lxml takes a while to load
+
     inside = media_type_inside(data)
     return inside if inside in known.parsers else ARCHIVE

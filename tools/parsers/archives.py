@@ -16,8 +16,6 @@ from lxml import etree
 
 from graph.errors import UnreadableDocument
 
-ZIP = b"PK\x03\x04"
-OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _DIRECTORY_ENTRY = b"PK\x01\x02"
 _METHODS = frozenset({zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED})
 _ENCRYPTED = 0x1

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from graph.errors import UnreadableDocument
-from tools.parsers.archives import OLE, SafeArchive, open_archive, xml_of
+from tools.parsers.archives import SafeArchive, open_archive, xml_of
+from tools.parsers.parser_registry import OLE
 
 REL = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
 _PACKAGE_REL = "{http://schemas.openxmlformats.org/package/2006/relationships}Relationship"

@@ -63,6 +63,7 @@ def _with_macros(program: str, *kinds: str) -> tuple[str, ...]:
     return tuple(f"application/vnd.ms-{program}.{kind}.macroenabled.12" for kind in kinds)
 
 
+ZIP, OLE = b"PK\x03\x04", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"  # the first bytes of archives, and of Office 97 to 2003
 ARCHIVE = "application/zip"  # of which each file is a document
 PACKAGE = "application/x-package"  # an archive that a program has for one file of its own, under a suffix of its own
 SOURCES = (  # language, media type, suffixes

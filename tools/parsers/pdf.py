@@ -155,7 +155,7 @@ def _recognised(document: pdfium.PdfDocument, page_idx: int, recognizer: Recogni
         except pdfium.PdfiumError:
             return None
         try:
-            return read_page(layer, 0)
+            return read_page(layer, 0, is_recognised=True)
         finally:
             layer.close()
 

@@ -74,12 +74,15 @@ class Page:
     comments: int = 0
 
 
-def read_page(document: pdfium.PdfDocument, page_idx: int) -> Page:
-    """Read a page; the caller holds pdfium's lock. Raises PdfiumError if the page is broken."""
+def read_page(document: pdfium.PdfDocument, page_idx: int, *, is_recognised: bool = False) -> Page:
+    """Read a page, or what was recognised in one; the caller holds pdfium's lock.
+
+    Raises PdfiumError if the page is broken.
+    """
     page = document[page_idx]
     try:
         width, height = page.get_size()
-        words, hidden, unreadable = read_words(page)
+        words, hidden, unreadable = read_words(page, is_recognised=is_recognised)
         notes = read_notes(document, page)
         if notes.written:
             words = put_in_place(words, notes, _drawn(document, page_idx, page, notes, len(words)), Turn(page))

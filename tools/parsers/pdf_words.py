@@ -81,22 +81,22 @@ class Words(NamedTuple):
     unreadable: int
 
 
-def read_words(page: pdfium.PdfPage) -> Words:
-    """Read the words of a page in the file's own order."""
+def read_words(page: pdfium.PdfPage, *, is_recognised: bool = False) -> Words:
+    """Read the words of a page in the file's own order; those recognised in a picture aren't drawn, and count."""
     textpage = page.get_textpage()
     try:
         text = calls.handle(textpage.raw)
         letters = read_letters(text)
         words = list(_Reader(text, letters, Turn(page)).words())
-        seen = _seen(page, words)
+        seen = _seen(page, words, is_recognised=is_recognised)
         return Words(seen, len(words) - len(seen), letters.unreadable)
     finally:
         textpage.close()
 
 
-def _seen(page: pdfium.PdfPage, words: list[Word]) -> list[Word]:
+def _seen(page: pdfium.PdfPage, words: list[Word], *, is_recognised: bool) -> list[Word]:
     kept = [word for word in words if word.style.size >= _TOO_SMALL]
-    if not all([word.style.drawn for word in kept]) and not _has_images(page):  # else they were recognised in a scan
+    if not (all([word.style.drawn for word in kept]) or is_recognised or _has_images(page)):  # which may be a scan
         kept = [word for word in kept if word.style.drawn]
     left, bottom, right, top = page.get_bbox()
     if page.get_rotation() == 0:

@@ -17,11 +17,11 @@ from urllib.parse import unquote
 from lxml import etree
 from markdown_it import MarkdownIt
 
-from tools.parsers.archives import OLE
 from tools.parsers.docx_styles import W
 from tools.parsers.html import read_tree
 from tools.parsers.odf import DRAW, OpenPackage
 from tools.parsers.office_package import REL, Package, open_package
+from tools.parsers.parser_registry import OLE
 from tools.parsers.plain import decode
 
 MOST_PICTURES = 500  # of one file

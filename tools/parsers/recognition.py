@@ -4,14 +4,13 @@ A page goes to tesseract as a picture, and comes back as a PDF with the recognis
 read like any other page. Recognised words may be wrong, so the document says that they are.
 """
 
-import os
-import shutil
-import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from time import monotonic
+
+from tools.parsers.programs import ProgramFailed, recognised_page, tesseract
 
 _TOO_LONG = "Recognition took too long: raise CITEWELL_JOBS__FILE_SECONDS, or split the file."
 DPI = 200
@@ -47,7 +46,7 @@ class Recognizer:
 
     def __init__(self) -> None:
         self._wanted = _WANTED.get()
-        self._program = shutil.which("tesseract") if self._wanted else None
+        self._program = tesseract() if self._wanted else None
         self._ends = monotonic() + (self._wanted.seconds if self._wanted else 0.0)
         self.stopped = False
         self.hint = "Run text recognition (OCR) on it, and ingest the result."
@@ -65,21 +64,12 @@ class Recognizer:
             self._stop(_TOO_LONG)
             return None
         try:
-            done = subprocess.run(
-                [self._program, "stdin", "stdout", "-l", self._wanted.languages, "--dpi", str(dpi), "pdf"],
-                input=picture,
-                capture_output=True,
-                timeout=left,
-                env={**os.environ, "OMP_THREAD_LIMIT": "1"},  # its threads cost more than they bring
-                check=True,
-            )
-        except subprocess.TimeoutExpired:
-            self._stop(_TOO_LONG)
+            return recognised_page(picture, left, self._wanted.languages, str(dpi))
+        except ProgramFailed as error:  # for a language that is not installed, most often
+            languages = self._wanted.languages
+            failed = f"tesseract failed: check that its language data {languages!r} is installed."
+            self._stop(_TOO_LONG if error.is_late else failed)
             return None
-        except (OSError, subprocess.CalledProcessError):  # a language that is not installed, most often
-            self._stop(f"tesseract failed: check that its language data {self._wanted.languages!r} is installed.")
-            return None
-        return done.stdout
 
     @property
     def is_on(self) -> bool:

@@ -27,7 +27,8 @@ class Member:
 def read(data: bytes) -> Parsed:
     """Raise UnreadableDocument: where one document is asked for, an archive is several."""
     raise UnreadableDocument(
-        "An archive holds several documents, and here can only be one.", suggestion="Unpack it, and ingest its files."
+        "An archive holds several documents, and here can only be one.",
+        suggestion="Unpack it, or use `citewell ingest`, for which each of its files is a document.",
     )
 
 

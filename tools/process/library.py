@@ -15,18 +15,20 @@ from tools.library.background_syncs import BackgroundSyncs
 from tools.library.catalogue import Documents
 from tools.library.ingestion import Ingestor
 from tools.library.job_store import Jobs
-from tools.library.job_worker import JobWorker
+from tools.library.job_worker import SPARE, JobWorker
 from tools.library.languages import SampledLanguages
 from tools.library.layout import Layouts
 from tools.library.listing import LibraryCatalogue
 from tools.library.marked_passages import MarkedPassages
 from tools.library.mcp_library import McpLibrary, open_mcp_search
-from tools.library.original_views import VIEW_LIMITS, OriginalViews
+from tools.library.original_views import PROCESSES, REPLY_BYTES, VIEW_MEGABYTES, VIEW_SECONDS, OriginalViews
 from tools.library.places import Places
 from tools.library.sandbox import opened_sandbox
 from tools.library.source_records import Sources
 from tools.library.syncing import Syncer
+from tools.library.uploads import ARCHIVES_AT_ONCE, Uploads
 from tools.library.versions import Versions
+from tools.library.view_store import ViewStore
 from tools.library.web_library import WebLibrary, open_web
 from tools.library.web_pages import WebPages
 from tools.originals.originals import Originals
@@ -43,6 +45,7 @@ from tools.retrieval.candidates import (
 from tools.retrieval.flat_indexes import FlatIndexes
 from tools.retrieval.hybrid_search import HybridSearcher
 from tools.retrieval.library_embedder import open_library_embedder
+from tools.retrieval.place_finder import LibraryPlaces
 from tools.retrieval.segment_store import SegmentStore
 from tools.runs.notifications import Notifications, PostgresCarrier
 from tools.runs.verdict_upgrades import SessionEvents, VerdictUpgrades
@@ -72,6 +75,7 @@ class Library:
     ingestor: Ingestor
     jobs: Jobs
     job_worker: JobWorker
+    uploads: Uploads
     milvus: CandidateEngine | None
     index_worker: IndexFollower | None
     links: DocumentLinks
@@ -89,6 +93,7 @@ class Library:
     web: WebLibrary | None
     mcp: McpLibrary | None
     pages: WebPages
+    place_finder: LibraryPlaces
     catalogue: LibraryCatalogue
     languages: SampledLanguages
     spending: Spending
@@ -103,6 +108,7 @@ class Library:
             passages=self.passages,
             web=self.web,
             mcp=self.mcp,
+            places=self.place_finder,
             catalogue=self.catalogue,
             languages=self.languages,
             coverage=question_coverage,
@@ -116,13 +122,16 @@ async def open_library(settings: Settings) -> AsyncIterator[Library]:
     Raises ConfigurationError, DatabaseUnavailable, EmbeddingMismatch.
     """
     configured_families(settings)  # fail now, not with the database open, if a model, backend or judge is misconfigured
+    processes = settings.jobs.workers + SPARE + ARCHIVES_AT_ONCE + 1  # one for pages of the web
+    viewing = settings.jobs.model_copy(update={"file_seconds": VIEW_SECONDS})
     formats()  # fail now, not at the first file, if an installed parser is broken
     async with (
         open_databases(settings) as database,
         open_examiner(database, settings.judge, VerdictUpgrades(database).run) as examiner,
-        opened_sandbox(settings.jobs, settings.jobs.workers + 1) as sandbox,  # one for pages of the web
-        opened_sandbox(settings.jobs, 1) as followed,  # so that no upload waits for the files of a source
-        opened_sandbox(settings.jobs.model_copy(update=VIEW_LIMITS), 1) as viewed,
+        opened_sandbox(settings.jobs, processes, full_bytes=settings.max_document_bytes) as sandbox,
+        # So that no upload waits for the files of a source.
+        opened_sandbox(settings.jobs, 1, full_bytes=settings.max_document_bytes) as followed,
+        opened_sandbox(viewing, PROCESSES, megabytes=VIEW_MEGABYTES, reply_bytes=REPLY_BYTES) as viewed,
         opened_reranker(settings.reranker) as reranker,
         open_library_embedder(settings, database) as embedder,
     ):
@@ -130,11 +139,12 @@ async def open_library(settings: Settings) -> AsyncIterator[Library]:
         workspaces = Workspaces(database)
         spending = Spending(database, workspaces, settings.spending)
         originals = Originals.of(settings, database, workspaces)
-        views = OriginalViews(originals, viewed)
+        views = OriginalViews(originals, ViewStore(database), viewed)
         ingestor = Ingestor(database, workspaces, embedder, settings)
         sandboxed = Ingestor(database, workspaces, embedder, settings, sandbox)
         notifications = Notifications(PostgresCarrier(database.url))
         sessions = Sessions(database, workspaces, families, spending)
+        jobs = Jobs(database, workspaces, notifications)
         job_worker = JobWorker(database, sandboxed, notifications, settings.jobs)
         indexes = FlatIndexes(database)
         milvus = None if settings.milvus.url is None else open_milvus(settings.milvus)
@@ -145,7 +155,9 @@ async def open_library(settings: Settings) -> AsyncIterator[Library]:
         searcher = HybridSearcher(database, workspaces, embedder, indexes, candidates)
         reader = SegmentStore(database, workspaces)
         documents = Documents(database, workspaces, originals)
-        web_reader = WebReader(settings)
+        most = settings.max_document_bytes
+        uploads = Uploads(jobs, job_worker, documents, workspaces, sandbox, max_bytes=most)
+        web_reader = WebReader(settings, sandbox)
         pages = WebPages(web_reader, sandboxed, documents, originals)
         following = Ingestor(database, workspaces, embedder, settings, followed, all_readers=True)
         syncer = Syncer(database, workspaces, following, settings, roots=settings.source_roots, pages=pages)
@@ -169,8 +181,9 @@ async def open_library(settings: Settings) -> AsyncIterator[Library]:
                     places=Places(reader, originals, views),
                     layouts=Layouts(reader, originals, views),
                     ingestor=ingestor,
-                    jobs=Jobs(database, workspaces, notifications),
+                    jobs=jobs,
                     job_worker=job_worker,
+                    uploads=uploads,
                     milvus=milvus,
                     index_worker=follower,
                     links=DocumentLinks(database, workspaces, settings),
@@ -188,11 +201,13 @@ async def open_library(settings: Settings) -> AsyncIterator[Library]:
                     web=web,
                     mcp=mcp,
                     pages=pages,
+                    place_finder=LibraryPlaces(database, workspaces),
                     catalogue=LibraryCatalogue(database, workspaces),
                     languages=SampledLanguages(database, workspaces),
                     spending=spending,
                 )
         finally:
+            await views.close()
             await syncs.close()
             await web_reader.close()
             await job_worker.close()

@@ -33,6 +33,7 @@ from tools.retrieval.search_sql import (
 )
 from tools.retrieval.title_hop import follow_titles
 from tools.retrieval.typical_vectors import TypicalVectors
+from tools.retrieval.vocabulary import Vocabulary
 from tools.storage.database import Connection, Database
 from tools.storage.partitions import Place, has_gone
 from tools.storage.tenants import Workspaces
@@ -90,6 +91,7 @@ class HybridSearcher:
         self._candidates = candidates
         self._shares = ReadableShares()
         self._common_terms = CommonTerms()
+        self._vocabulary = Vocabulary()
         self._typical = TypicalVectors()
 
     async def search(self, query: SearchQuery) -> SearchResult:
@@ -116,15 +118,16 @@ class HybridSearcher:
 
         async def search_on(conn: Connection) -> SearchResult:
             async def search_in(place: Place) -> SearchResult:
+                respelled = await self._vocabulary.respell(conn, place, query.text, query.identity)
                 asked = BoundQuery(
                     place,
                     query,
-                    weigh_question(query.text),
+                    weigh_question(query.text, respelled.respelling),
                     coverage=coverage,
                     scale=self._embedder.scale,
                     embedding=embedding,
                 )
-                return await self._answer_in(conn, asked, degraded)
+                return replace(await self._answer_in(conn, asked, degraded), also_searched=respelled.also)
 
             return await self._workspaces.read(conn, query.identity.workspace, search_in)
 

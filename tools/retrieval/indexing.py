@@ -6,13 +6,14 @@ Terms and statistics change in the transaction of their segments.
 import asyncio
 import logging
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import LiteralString
 
 from psycopg import errors, sql
 
+from text.terms import term_of
 from tools.retrieval.segment_rows import (
     HEADER,
     TRAILER,
@@ -78,6 +79,7 @@ async def index_documents(
         if vectors:
             await _copy(conn, tables.vectors, VECTOR_COLUMNS, vectors)
         await _add_counts(conn, workspace, [document.terms for document in documents])
+        await add_words(conn, workspace, set().union(*(document.words for document in documents)))
         in_part = _COUNT_IN_PART.format(place.emptiest + 1) if place.parts > 1 else ""
         added = {"workspace": workspace, "document_ids": new, "segments": segments}
         await conn.execute(_ADD.format(in_part=in_part), added)
@@ -107,6 +109,19 @@ async def _copy(conn: Connection, table: sql.Identifier, columns: LiteralString,
         await stream.write(HEADER)
         await stream.write(await asyncio.to_thread(b"".join, blocks))
         await stream.write(TRAILER)
+
+
+async def add_words(conn: Connection, workspace: int, words: Collection[str]) -> None:
+    """Add words to a library's vocabulary."""
+    new = {"workspace": workspace, "words": list(words), "terms": [term_of(word) for word in words]}
+    await conn.execute(_ADD_WORDS, new)
+
+
+_ADD_WORDS = """
+INSERT INTO vocabulary (workspace, word, term)
+SELECT %(workspace)s, word, term FROM unnest(%(words)s::text[], %(terms)s::integer[]) AS new (word, term)
+ON CONFLICT DO NOTHING
+"""
 
 
 async def _add_counts(conn: Connection, workspace: int, counts: Sequence[TermCounts]) -> None:
@@ -204,6 +219,11 @@ def _memory(needed: float, most: int = MOST_MEGABYTES) -> str:
     return f"{min(max(math.ceil(needed / 1e6), LEAST_MEGABYTES), most)}MB"
 
 
+def counting_memory(segments: int) -> str:
+    """Return what to give to a count of the terms of so many segments, as PostgreSQL reads it."""
+    return _memory(segments * GROUPING_BYTES)
+
+
 async def maintain(conn: Connection, workspace: int, *, index_vectors_above: int = VECTOR_INDEX_SEGMENTS) -> None:
     """Bring a workspace's indexes and statistics to the size it has grown to. Cheap where it has not grown.
 
@@ -230,7 +250,7 @@ async def _maintain(conn: Connection, workspace: int, index_vectors_above: int) 
     segments, counted_at, lacks_impacts, is_unknown = row
     if is_unknown:  # else a search would look documents up by any index of the workspace, until autovacuum comes by
         await conn.execute("ANALYZE documents")
-    has_grown, memory = segments > GROWTH * max(counted_at, COMMON), _memory(segments * GROUPING_BYTES)
+    has_grown, memory = segments > GROWTH * max(counted_at, COMMON), counting_memory(segments)
     if not place.own:
         if has_grown:
             await count_common_terms(conn, workspace, memory=memory)

@@ -1,4 +1,4 @@
-"""Re-embed every segment with another model, while search and ingestion continue.
+"""Re-embed every segment with another model, while search and ingestion continue, and weigh its terms anew if need be.
 
 The new vectors are collected in a separate table, workspace by workspace; this takes most of the time and blocks
 nobody. Then one transaction takes the write locks of all workspaces, embeds what was ingested meanwhile, swaps in the
@@ -18,6 +18,7 @@ from psycopg import errors, sql
 from graph.errors import ConfigurationError, InvalidRequest, NotFound
 from tools.embeddings.embedder import Embedder
 from tools.retrieval.indexing import maintain, new_version
+from tools.retrieval.reweighing import weigh_all_anew
 from tools.retrieval.search_sql import vector_as_text
 from tools.storage.database import Connection, Database, has_vectors, only_one, value_of
 from tools.storage.index_changes import begin_again, queue_all
@@ -48,7 +49,7 @@ async def reindex(
     *,
     elsewhere: Elsewhere | None = None,
 ) -> Reindexed:
-    """Re-embed the whole library and record the embedder as its model.
+    """Re-embed the whole library and record the embedder as its model; weigh terms anew that earlier rules weighed.
 
     ``progress`` is called with the number of embedded segments and their total. ``elsewhere`` embeds the pages of
     workspaces by other processes and reports how many segments each had; what it misses is embedded here.
@@ -66,6 +67,7 @@ async def reindex(
         model = name_of(embedder)
         await connection.execute("DELETE FROM reindexed_segments WHERE model <> %s", [model])
         workspaces = await _workspaces(connection)
+        await weigh_all_anew(connection, workspaces)
         total = await value_of(connection, "SELECT coalesce(sum(segments), 0)::integer FROM library_statistics")
         done = 0
 

@@ -4,14 +4,15 @@ Nothing here needs a database, so that a process without one can lay the rows ou
 """
 
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 from struct import Struct
 from uuid import UUID
 
 import numpy as np
 from numpy.typing import NDArray
 
+from text.near_words import vocabulary_of
 from text.terms import TermVector, weigh_segment, with_impacts
 from tools.retrieval.segmenting import SegmentSpan
 from tools.retrieval.structure import named_and_around, pack_blocks
@@ -138,7 +139,8 @@ _EMPTY_REALS = Struct(">iiii").pack(12, 0, 0, REAL_OID)
 class PackedDocument:
     """A document whose rows are laid out, with the number of its segments that hold each of its terms.
 
-    ``vectors`` is empty before it is embedded, and for a library without pgvector.
+    ``words`` are those of its vocabulary. ``vectors`` is empty before it is embedded, and for a library without
+    pgvector.
     """
 
     document_id: str
@@ -146,6 +148,7 @@ class PackedDocument:
     rows: bytes
     terms: TermCounts
     vectors: bytes = b""
+    words: Collection[str] = ()
 
     @classmethod
     def of(
@@ -162,17 +165,19 @@ class PackedDocument:
         number = UUID(document_id)
         rows: list[bytes] = []
         held: list[NDArray[np.int32]] = []
+        words = vocabulary_of(title)
         for span in spans:
             body = text[span.start : span.end]
-            named, around = named_and_around(span.blocks, span.start, span.end, text)
+            named, around = named_and_around(span.blocks, span.start, span.end, body)
             terms = weigh_segment(body, title=title, heading=span.heading, named=named, around=around)
             held.append(terms.ids)
+            words |= vocabulary_of(f"{span.heading} {body}")
             rows.append(segment_row(workspace, number, span, terms, with_impacts(terms), body, vectors=vectors))
-        return cls(document_id, len(rows), b"".join(rows), TermCounts.of(held))
+        return cls(document_id, len(rows), b"".join(rows), TermCounts.of(held), words=words)
 
     def with_vectors(self, workspace: int, embeddings: NDArray[np.float32]) -> "PackedDocument":
         """Return it with vectors, shape (segments, dimension). Raises ValueError where they are not as many."""
         if len(embeddings) != self.segments:
             raise ValueError("every segment needs exactly one embedding")
         vectors = vector_rows(workspace, UUID(self.document_id), embeddings)
-        return PackedDocument(self.document_id, self.segments, self.rows, self.terms, vectors)
+        return replace(self, vectors=vectors)

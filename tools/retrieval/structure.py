@@ -103,12 +103,12 @@ def _slice(text: str, block: Block) -> ContextSlice:
     return ContextSlice(role, start, end, text[start:end])
 
 
-def named_and_around(blocks: Sequence[SegmentBlock], start: int, end: int, canonical_text: str) -> tuple[str, str]:
-    """Return what a segment is found by beside its text: the terms that it defines, and what it hangs on outside.
+def named_and_around(blocks: Sequence[SegmentBlock], start: int, end: int, body: str) -> tuple[str, str]:
+    """Return what a segment is found by beside its ``body``: the terms that it defines, and what it hangs on outside.
 
     The path of headings is not among them, since it is a field of its own.
     """
-    named = [canonical_text[block.start : block.end] for block in blocks if block.kind == "term"]
+    named = [body[block.start - start : block.end - start] for block in blocks if block.kind == "term"]
     around = {
         each: None
         for block in blocks

@@ -57,7 +57,7 @@ class RulePreparer:
             reason,
             "content_query",
             detected,
-            search_query=rewritten.beside,
+            search_queries={detected: (rewritten.beside,)} if rewritten.beside else {},
             beyond_quotes=beyond,
         )
 
@@ -91,14 +91,14 @@ class RuleRewriter:
     """A QueryRewriter without a model."""
 
     async def rewrite(
-        self, question: str, tried: Sequence[str], *, language: str, own_language: str = "", meter: Meter
+        self, question: str, tried: Sequence[str], *, languages: Sequence[str], meter: Meter
     ) -> Rewriting:
         """Return the content words as the query; an empty query if they were already tried.
 
         Of a question in another language than the search is to be, those that are written alike in both.
         """
         known = {" ".join(each.casefold().split()) for each in tried}
-        if detect(question, default=language) != language:
+        if detect(question, default=languages[0]) != languages[0]:
             query = neutral_words(question)
             if query and query.casefold() not in known:
                 return Rewriting(query, NEUTRAL_REASON)

@@ -23,19 +23,23 @@ class ScoreGrader:
     room: SourceRoom
 
     async def grade(self, question: str, candidates: Sequence[Hit], *, meter: Meter) -> Grading:
-        """Keep selected pages, and the best other candidates that fit beside them; at least one candidate is kept."""
+        """Keep selected pages, and the best other candidates that fit beside them; at least one candidate is kept.
+
+        What several wordings found takes turns for the room, so that none fills it with hits of higher scores.
+        """
         ranked = ranked_once(candidates)
         kept = [hit for hit in ranked if hit.kind == "page"]
         room = self.room.tokens(question)
         left = min(room * SEARCH_SHARE, room - sum(self.room.measure(hit.segment) for hit in kept))
-        dropped: list[tuple[str, str]] = []
-        for hit in ranked[len(kept) :]:
+        dropped: dict[str, str] = {}
+        for hit in sorted(ranked[len(kept) :], key=lambda each: each.turn):
             left -= self.room.measure(hit.segment)
             if kept and left < 0:
-                dropped.append((hit.segment_id, NO_ROOM))
+                dropped[hit.segment_id] = NO_ROOM
             else:
                 kept.append(hit)
-        return Grading(tuple((hit.segment_id, hit.score) for hit in kept), tuple(dropped))
+        in_order = ((hit.segment_id, hit.score) for hit in ranked if hit.segment_id not in dropped)
+        return Grading(tuple(in_order), tuple(dropped.items()))
 
 
 def ranked_once(candidates: Sequence[Hit]) -> list[Hit]:

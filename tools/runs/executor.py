@@ -18,7 +18,7 @@ from graph.errors import CitewellError, DatabaseUnavailable, Overloaded
 from graph.events import EMIT_KEY, BudgetCaps, Queued, RunResumed, RunStarted
 from graph.evidence import Section, Spent
 from graph.ports import Resources, SegmentReader
-from graph.rows import FIRST_STEP
+from graph.rows import FIRST_STEP, Turn
 from graph.state import InputState, State
 from graph.usage import charged_to, use_by_model
 from tools.concurrency.tasks import cancel_and_wait, shield_until_done
@@ -32,6 +32,7 @@ from tools.runs.readings import Load
 from tools.sessions.checkpoints import RUN_ID_KEY, CheckpointRow, RunSaver, run_saver
 from tools.sessions.pruning import prune_thread
 from tools.sessions.run_request import Superseded
+from tools.sessions.withheld_turns import turns_without_withheld
 from tools.storage.database import Database, database_errors, retry_while_unavailable
 from tools.telemetry.logs import log_ids
 from tools.telemetry.tracing import describe_run, run_span
@@ -183,7 +184,7 @@ class Attempts:
                 if over:
                     return Answered(_final_state(values), resources.reader)
             if not values:
-                graph_input = _input(run)
+                graph_input = _input(run, await self._known_turns(run))
                 if run.fork_checkpoint:
                     config["configurable"]["checkpoint_id"] = run.fork_checkpoint
             try:
@@ -208,6 +209,17 @@ class Attempts:
             finally:
                 run.checkpoints += saver.saved
         return answered
+
+    async def _known_turns(self, run: Run) -> list[Turn] | None:
+        """Return the turns that replace those that the session remembers, None where it may know its own."""
+        if run.fork_checkpoint == "":
+            return []
+        if run.request.history is not None:
+            return list(run.request.history)
+        if not run.remembers:
+            return None
+        identity = run.request.context.identity
+        return await turns_without_withheld(self.database, run.session_id, run.run_id, identity)
 
     def _saver_of(self, run: Run) -> RunSaver:
         is_new = run.attempt == 1 and not run.remembers
@@ -280,15 +292,14 @@ def _spent_so_far(values: dict[str, Any], tasks: Sequence[Any]) -> dict[str, Spe
     return {} if first else values.get("spent", {})
 
 
-def _input(run: Run) -> dict[str, Any]:
+def _input(run: Run, history: list[Turn] | None) -> dict[str, Any]:
     # A plain dict, since a checkpoint stores the input as it is and may hold only builtins.
     request = run.request
-    history = list(request.history) if request.history is not None else None
     return {
         "question": request.question,
         "page_ids": list(request.page_ids),
         "selected_text": request.selected_text,
-        "history": [] if run.fork_checkpoint == "" else history,
+        "history": history,
     }
 
 

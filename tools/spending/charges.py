@@ -76,7 +76,8 @@ SELECT {group} AS name, currency,
        array_agg(DISTINCT model) FILTER (WHERE cost IS NULL AND model <> ''), max(created_at)
 FROM spending
 WHERE workspace = %(workspace)s AND day BETWEEN %(since)s AND %(until)s
-  AND (%(user)s::text IS NULL OR "user" = %(user)s) AND {belongs}
+  AND (%(user)s::text IS NULL OR "user" = %(user)s)
+  AND (%(keys)s::text[] IS NULL OR key_id = ANY(%(keys)s)) AND {belongs}
 GROUP BY 1, 2
 """
 
@@ -262,31 +263,47 @@ class Spending:
         account.settle(use)
 
     async def report(
-        self, identity: Identity, by: By, *, since: date, until: date, everyone: bool = False
+        self,
+        identity: Identity,
+        by: By,
+        *,
+        since: date,
+        until: date,
+        everyone: bool = False,
+        keys: Sequence[str] | None = None,
     ) -> list[SpentRow]:
         """Return what an identity, or ``everyone`` in its workspace, used from one day to another, both included.
 
-        Days come newest first, sessions in the order of their last run, the others by tokens; at most 1000 rows. The
-        runs of a model are those that used it.
+        ``keys`` are the ids of the only API keys whose use counts. Days come newest first, sessions in the order of
+        their last run, the others by tokens; at most 1000 rows. The runs of a model are those that used it.
         """
         belongs = {"model": "model <> ''", "session": "session_id IS NOT NULL"}.get(by, "true")
         is_run = "true" if by == "model" else "model = ''"
         query = _REPORT.format(group=_GROUPS[by], is_run=is_run, belongs=belongs)
-        rows = await self._grouped(query, identity, since, until, everyone)
+        rows = await self._grouped(query, identity, since, until, everyone, keys)
         return sorted(rows, key=lambda row: _order(row, by), reverse=True)[:MOST_ROWS]
 
-    async def total(self, identity: Identity, *, since: date, until: date, everyone: bool = False) -> SpentRow:
+    async def total(
+        self,
+        identity: Identity,
+        *,
+        since: date,
+        until: date,
+        everyone: bool = False,
+        keys: Sequence[str] | None = None,
+    ) -> SpentRow:
         """Return the sum of what ``report`` tells."""
         query = _REPORT.format(group="NULL::text", is_run="model = ''", belongs="true")
-        rows = await self._grouped(query, identity, since, until, everyone)
+        rows = await self._grouped(query, identity, since, until, everyone, keys)
         return rows[0] if rows else SpentRow(None)
 
     async def _grouped(
-        self, query: str, identity: Identity, since: date, until: date, everyone: bool
+        self, query: str, identity: Identity, since: date, until: date, everyone: bool, keys: Sequence[str] | None
     ) -> list[SpentRow]:
         values = {
             "workspace": await self._workspaces.number(identity.workspace),
             "user": None if everyone else identity.user,
+            "keys": keys,
             "since": since,
             "until": until,
         }

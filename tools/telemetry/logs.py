@@ -16,11 +16,12 @@ from functools import cache
 from types import TracebackType
 from typing import Any, Literal, TextIO
 
+from graph.addresses import without_credentials
 from graph.errors import CitewellError
 
 OURS = ("citewell", "answers", "api", "cli", "graph", "nodes", "tools", "evals", "uvicorn")
 NAMED_RUN = re.compile(r"\brun ([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\b")
-TEXT = "%(levelname)s %(name)s: %(message)s"
+TEXT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 _ids: ContextVar[dict[str, str]] = ContextVar("_ids", default={})  # noqa: B039 - never changed, only replaced
 _beside: ContextVar[logging.Handler | None] = ContextVar("_beside", default=None)
 
@@ -67,13 +68,17 @@ def _is_ours_or_serious(record: logging.LogRecord) -> bool:
 
 
 class TextFormatter(logging.Formatter):
-    """A line for people, which names the run that it belongs to."""
+    """A line for people: when it was (UTC), and the run that it belongs to. Its addresses have no credentials."""
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the line, with its traceback if it has one."""
-        line = super().format(record)
+        line = without_credentials(super().format(record))
         run_id = _ids.get().get("run_id")
         return line if run_id is None or run_id in line else f"{line} [run {run_id}]"
+
+    def formatTime(self, record: logging.LogRecord, datefmt: str | None = None) -> str:
+        """Return when a line was logged."""
+        return _when(record)
 
     def formatException(self, ei: Any) -> str:
         """Return a traceback, without words that may quote text."""
@@ -85,10 +90,10 @@ class JsonFormatter(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the line."""
-        message = record.getMessage()
+        message = without_credentials(record.getMessage())
         named = NAMED_RUN.search(message)  # by a task that serves all runs, and has the id of none
         line: dict[str, Any] = {
-            "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+            "time": _when(record),
             "level": record.levelname.lower(),
             "logger": record.name,
             "message": message,
@@ -97,8 +102,13 @@ class JsonFormatter(logging.Formatter):
             **_trace_ids(),
         }
         if record.exc_info and record.exc_info[0] is not None:
-            line["exception"] = {"type": record.exc_info[0].__qualname__, "trace": _trace(record.exc_info)}
+            trace = [without_credentials(each) for each in _trace(record.exc_info)]
+            line["exception"] = {"type": record.exc_info[0].__qualname__, "trace": trace}
         return json.dumps(line, ensure_ascii=False, default=str)
+
+
+def _when(record: logging.LogRecord) -> str:
+    return datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
 
 
 def _trace_ids() -> dict[str, str]:

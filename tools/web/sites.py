@@ -6,12 +6,9 @@ ends no crawl. ``SiteReader`` is what a source of pages offers: what it has now,
 
 import asyncio
 import mimetypes
-import zlib
 from collections import deque
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from io import BytesIO
-from itertools import islice
 from pathlib import PurePosixPath
 from time import monotonic
 from typing import Any, Literal, Protocol
@@ -23,8 +20,8 @@ from protego import Protego
 from graph.errors import UnreadableDocument, WebUnavailable
 from tools.parsers import formats
 from tools.settings import Settings
-from tools.web.addresses import canonical_address, folder_of, host_of, is_address, is_below
-from tools.web.fetching import TOO_LARGE, FetchedFile, PageFetcher
+from tools.web.addresses import canonical_address, folder_of, host_of, is_below
+from tools.web.fetching import FetchedFile, PageFetcher
 from tools.web.guard import Guard
 
 AGENT = "Citewell"
@@ -35,13 +32,22 @@ LARGEST_ROBOTS = 500 * 1024
 LONGEST_DELAY = 30.0  # seconds that a robots.txt may ask for between requests
 LONGEST_WAIT = 60.0  # seconds for a turn, and after a 429 or 503
 MOST_SITEMAPS = 100
-MOST_ENTRIES = 50_000  # of one sitemap, as its protocol says
-MOST_LINKS = 5_000  # of one page
 _GENERIC = frozenset({"", "application/octet-stream", "binary/octet-stream", "application/x-download"})
 _HTML = frozenset({"text/html", "application/xhtml+xml"})
 _MISSING = frozenset({404, 410})
 
 Sleep = Callable[[float], Awaitable[None]]
+Entry = tuple[str, str | None, bool]  # of a sitemap: an address, when it was modified, and whether it is a sitemap's
+
+
+class AddressReader(Protocol):
+    """Reads what pages and sitemaps name, apart from the process that serves: they are what a stranger wrote."""
+
+    async def addresses(self, data: bytes, address: str) -> tuple[str, Sequence[str]]:
+        """Return the address that an HTML page calls its own, and those it links to."""
+
+    async def sitemap(self, data: bytes, max_bytes: int) -> Sequence[Entry]:
+        """Return the entries of a sitemap. Raises UnreadableDocument."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,11 +181,13 @@ class WebReader:
     def __init__(
         self,
         settings: Settings,
+        names: AddressReader,
         *,
         guard: Guard | None = None,
         pace: Pace | None = None,
         transport: httpx2.AsyncHTTPTransport | None = None,
     ) -> None:
+        self.names = names
         self._settings = settings
         self._guard = guard or Guard()
         self._pace = pace or Pace()
@@ -218,7 +226,7 @@ class WebReader:
                 UnreadableDocument.code,
                 f"The page is of the type {fetched.media_type[:100]!r}, which is not read.",
             )
-        return await asyncio.to_thread(_read_file, fetched, asked)
+        return await self._read_file(fetched, asked)
 
     async def read_plain(self, address: str) -> FetchedFile | Unread:
         """Read a file that is not for the library, such as a sitemap, whatever its type."""
@@ -235,6 +243,15 @@ class WebReader:
         rules = (await self._rules(address)).rules
         found = (canonical_address(each) for each in rules.sitemaps) if rules is not None else ()
         return [each for each in found if each is not None and host_of(each) == host_of(address)][:MOST_SITEMAPS]
+
+    async def _read_file(self, fetched: FetchedFile, asked: str) -> WebFile:
+        data = fetched.data or b""
+        address = url = canonical_address(fetched.url) or asked
+        links: Sequence[str] = ()
+        if fetched.media_type in _HTML or (fetched.media_type in _GENERIC and _suffix(address) in (".html", ".htm")):
+            address, links = await self.names.addresses(data, address)
+        validators = Validators(fetched.etag, fetched.modified)
+        return WebFile(address, url, name_of(address), fetched.media_type, data, validators, tuple(links))
 
     async def _fetch(
         self, address: str, known: Validators | None, accepts: Callable[[str, str], bool] | None = None
@@ -336,45 +353,6 @@ def _refused(address: str, status: int) -> Unread:
     return _unread(address, f"it answers with {status}")
 
 
-def _read_file(fetched: FetchedFile, asked: str) -> WebFile:
-    address = url = canonical_address(fetched.url) or asked
-    links: tuple[str, ...] = ()
-    if fetched.media_type in _HTML or (fetched.media_type in _GENERIC and _suffix(address) in (".html", ".htm")):
-        address, links = addresses_of(fetched.data or b"", address)
-    validators = Validators(fetched.etag, fetched.modified)
-    return WebFile(address, url, name_of(address), fetched.media_type, fetched.data or b"", validators, links)
-
-
-def addresses_of(data: bytes, address: str) -> tuple[str, tuple[str, ...]]:
-    """Return the address that an HTML page calls its own, and those it links to. Takes CPU time: run it in a thread.
-
-    A page's word for its own address counts on its own host alone: no site can stand for another's pages.
-    """
-    from tools.parsers.html import read_tree  # with lxml, which only those who read a site need
-
-    try:
-        page = read_tree(data)
-    except UnreadableDocument:
-        return address, ()
-    base = next((canonical_address(each.get("href") or "", address) for each in page.iter("base")), None) or address
-    own = address
-    for link in page.iter("link"):
-        if "canonical" in (link.get("rel") or "").lower().split():
-            named = canonical_address(link.get("href") or "", base)
-            if named is not None and host_of(named) == host_of(address):
-                own = named
-            break
-    links: dict[str, None] = {}
-    for anchor in islice(page.iter("a"), 4 * MOST_LINKS):
-        if "nofollow" not in (anchor.get("rel") or "").lower().split():
-            target = canonical_address(anchor.get("href") or "", base)
-            if target is not None:
-                links[target] = None
-        if len(links) >= MOST_LINKS:
-            break
-    return own, tuple(links)
-
-
 class OnePage:
     """One page; see ``SiteReader``."""
 
@@ -409,14 +387,14 @@ class Sitemap:
             if isinstance(entries, Unread):
                 yield Listed(address, page=entries)
                 continue
-            own = [entry for entry in entries if host_of(entry.address) == host_of(address)]
-            nested = dict.fromkeys(entry.address for entry in own if entry.is_sitemap and entry.address not in seen)
+            own = [entry for entry in entries if host_of(entry[0]) == host_of(address)]
+            nested = dict.fromkeys(named for named, _, is_sitemap in own if is_sitemap and named not in seen)
             waiting.extend(list(nested)[: MOST_SITEMAPS - len(seen)])
             seen.update(waiting)
-            for entry in own:
-                if not entry.is_sitemap and entry.address not in given and len(given) < self._most:
-                    given.add(entry.address)
-                    yield Listed(entry.address, modified=entry.modified)
+            for named, modified, is_sitemap in own:
+                if not is_sitemap and named not in given and len(given) < self._most:
+                    given.add(named)
+                    yield Listed(named, modified=modified)
 
     async def _first(self) -> deque[str]:
         """Return the address that was given, or the sitemaps that the robots.txt of a site names."""
@@ -426,73 +404,14 @@ class Sitemap:
         named = await self._reader.sitemaps(start)
         return deque(named or [canonical_address("/sitemap.xml", start) or start])
 
-    async def _read_entries(self, address: str) -> "Sequence[_Entry] | Unread":
+    async def _read_entries(self, address: str) -> Sequence[Entry] | Unread:
         read = await self._reader.read_plain(address)
         if isinstance(read, Unread):
             return replace(read, kind="failed")
         try:
-            return await asyncio.to_thread(_entries, read.data or b"", self._reader.max_bytes)
+            return await self._reader.names.sitemap(read.data or b"", self._reader.max_bytes)
         except UnreadableDocument as error:
             return Unread(address, error.code, error.message)
-
-
-@dataclass(frozen=True, slots=True)
-class _Entry:
-    """What a sitemap lists: a page, or another sitemap."""
-
-    address: str
-    modified: str | None
-    is_sitemap: bool
-
-
-def _entries(data: bytes, max_bytes: int) -> list[_Entry]:
-    """Return the entries of a sitemap, which is XML or a list of addresses, compressed or not."""
-    data = _unpacked(data, max_bytes)
-    if data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<"):
-        found = _xml_entries(data)
-    else:
-        found = ((False, line, None) for line in data.decode("utf-8", "replace").splitlines())
-    whole = (entry for entry in found if is_address(entry[1]))
-    spelled = ((canonical_address(named), modified, is_sitemap) for is_sitemap, named, modified in whole)
-    entries = (_Entry(named, modified, is_sitemap) for named, modified, is_sitemap in spelled if named is not None)
-    return list(islice(entries, MOST_ENTRIES))
-
-
-def _unpacked(data: bytes, max_bytes: int) -> bytes:
-    if not data.startswith(b"\x1f\x8b"):
-        return data
-    unpacking = zlib.decompressobj(31)
-    try:
-        unpacked = unpacking.decompress(data, max_bytes + 1)
-    except zlib.error as error:
-        raise UnreadableDocument("The sitemap's compressed data is corrupt.") from error
-    if len(unpacked) > max_bytes:
-        raise UnreadableDocument(f"The sitemap cannot be read: {TOO_LARGE}.")
-    return unpacked
-
-
-def _xml_entries(data: bytes) -> Iterator[tuple[bool, str, str | None]]:
-    from lxml import etree
-
-    walk = etree.iterparse(
-        BytesIO(data), events=("end",), resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False
-    )
-    found: dict[str, str] = {}
-    try:
-        for _, element in walk:
-            tag = etree.QName(element).localname if isinstance(element.tag, str) else ""
-            if tag in ("loc", "lastmod"):
-                found.setdefault(tag, (element.text or "").strip())
-            elif tag in ("url", "sitemap"):
-                if found.get("loc"):
-                    yield tag == "sitemap", found["loc"], found.get("lastmod") or None
-                found = {}
-                element.clear()
-                parent = element.getparent()
-                while parent is not None and element.getprevious() is not None:
-                    del parent[0]
-    except etree.XMLSyntaxError as error:
-        raise UnreadableDocument("The sitemap is not well-formed XML.") from error
 
 
 class Site:
@@ -544,7 +463,7 @@ class Site:
         kept = await known.read() if known is not None and not is_last else None
         page = await self._reader.read(address, known.validators if known and (is_last or kept) else None)
         if isinstance(page, Unchanged):
-            return page, (await asyncio.to_thread(addresses_of, kept, address))[1] if kept else ()
+            return page, (await self._reader.names.addresses(kept, address))[1] if kept else ()
         return page, page.links if isinstance(page, WebFile) else ()
 
 

@@ -1,6 +1,6 @@
 """id_citations routes: one conversation per workspace and user, answered in the background."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from fastapi import APIRouter, Request, Response, status
@@ -21,7 +21,6 @@ from api.problems import problems
 from api.stream import RunStream, resume_position, stream_responses, wants_stream
 from graph.errors import NotFound
 from graph.evidence import Identity
-from text.page_references import page_references
 from tools.sessions.run_request import RunReader
 from tools.sessions.session_store import RunStatus, StoredMessage, named_session
 
@@ -72,7 +71,6 @@ class WorkspaceMessages:
 
 DIALECT = "id_citations"
 PATH = "/api/workspaces/{workspace_id}/messages"
-MOST_DOCUMENTS = 10
 
 router = APIRouter(tags=["id_citations"])
 MADE: dict[int | str, dict[str, Any]] = {
@@ -97,8 +95,6 @@ async def send_message(workspace_id: str, body: NewMessage, request: Request, by
     _require_own_workspace(workspace_id, by.me)
     session = await by.library.sessions.create(by.me, external_id=workspace_id, dialect=DIALECT)
     run_request = body.to_run_request(by.me, by.settings.run_knobs)
-    if page_references(body.content) and not body.document_ids:
-        run_request = replace(run_request, page_ids=await _paged_documents(by))
     run = await by.runner.start(session.session_id, run_request)
     if body.stream or wants_stream(request):
         return _stream(run)
@@ -118,12 +114,6 @@ async def read_messages(
     if session_id is None:
         return MessagePage(messages=[], next_cursor=None)
     return await WorkspaceMessages(by, session_id).page(limit, cursor)
-
-
-async def _paged_documents(by: Asker) -> tuple[str, ...]:
-    """Return the ids of all documents with pages, to resolve a page reference; none if there are too many documents."""
-    listed = await by.library.documents.list(by.me, limit=MOST_DOCUMENTS)
-    return () if listed.next_cursor else tuple(each.document_id for each in listed.documents if each.page_count)
 
 
 async def _follow(request: Request, by: Asker, session_id: str | None) -> Response:

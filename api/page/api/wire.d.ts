@@ -991,6 +991,7 @@ export type Refused = {
   status: "refused";
 };
 
+/** The question as it was understood. `sub_questions` are searched for too, where it joins several. */
 export type RetrievalDecided = {
   /** The version of the event schema. */
   schema: 1;
@@ -1006,6 +1007,7 @@ export type RetrievalDecided = {
   intent: "content_query" | "small_talk" | "about_library";
   why: Why[];
   fallback: Failure | null;
+  sub_questions: string[];
 };
 
 /** The `data` of one Server-Sent Event. Ignore types and fields that you do not know. */
@@ -1460,7 +1462,10 @@ export type SourcesDisagree = {
   positions: Position[];
 };
 
-/** Segments that a search found. `servers` are the MCP servers that were searched, none where it was the web. */
+/**
+ * Segments that a search found. `servers` are the MCP servers that were searched, none where it was the web.
+ * `also_searched` are words of the library that were searched for since it does not know one of the query's.
+ */
 export type SourcesFound = {
   /** The version of the event schema. */
   schema: 1;
@@ -1476,6 +1481,7 @@ export type SourcesFound = {
   degraded: string | null;
   why: Why[];
   servers: string[];
+  also_searched: string[];
 };
 
 /** `sources` is the whole list so far; it only ever grows, so that indices never change. */

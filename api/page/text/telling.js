@@ -141,7 +141,9 @@ function searched(step, { steps, at, question }, say) {
     ...steps.slice(0, at).flatMap((before) => all(before, "query_rewritten").map((each) => each.query)),
   ];
   const other = found.filter(({ query }) => !known.includes(query)).map(({ query }) => note(told.query(short(query))));
-  return { line: say(together(found)), notes: other };
+  const also = [...new Set(found.flatMap((each) => each.also_searched ?? []))];
+  const instead = also.length ? [note(told.also(words.run.listed(also)))] : [];
+  return { line: say(together(found)), notes: [...other, ...instead] };
 }
 
 /** Count what searches in several wordings found: each tells only what it found best. @param {{count: number}[]} found */

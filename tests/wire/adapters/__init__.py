@@ -9,6 +9,7 @@ from tests.wire.adapters.conversation import ConversationAdapter
 from tests.wire.adapters.docmost import DocmostAdapter
 from tests.wire.adapters.docs_chatbot import DocsChatbotAdapter
 from tests.wire.adapters.id_citations import IdCitationsAdapter
+from tests.wire.adapters.messages import MessagesAdapter
 from tests.wire.adapters.native import NativeAdapter
 from tests.wire.adapters.openai import OpenAIAdapter
 from tests.wire.adapters.responses import ResponsesAdapter
@@ -23,6 +24,7 @@ ADAPTERS: Mapping[str, Callable[[], Adapter]] = {
     "self_rag": SelfRagAdapter,
     "openai": OpenAIAdapter,
     "responses": ResponsesAdapter,
+    "messages": MessagesAdapter,
     "ai_sdk": AiSdkAdapter,
     "ag_ui": AgUiAdapter,
 }

@@ -65,6 +65,7 @@ export const run = {
     web: (/** @type {number} */ count) => `Asked the web: ${n(count, "result", "results")}`,
     servers: (/** @type {number} */ count) => `Asked connected servers: ${n(count, "result", "results")}`,
     query: (/** @type {string} */ query) => `For “${query}”`,
+    also: (/** @type {string} */ words) => `Also searched for “${words}”`,
     failed: {
       page: "Could not search within the documents",
       search: "Could not search the library",

@@ -61,6 +61,7 @@ export const run = {
     web: (count) => `Đã tìm trên web: ${count} kết quả`,
     servers: (count) => `Đã hỏi các máy chủ đã kết nối: ${count} kết quả`,
     query: (query) => `Với “${query}”`,
+    also: (words) => `Cũng đã tìm “${words}”`,
     failed: {
       page: "Không tìm được trong các tài liệu",
       search: "Không tìm được trong thư viện",

@@ -61,6 +61,7 @@ export const run = {
     web: (count) => `搜索了网络：${count} 条结果`,
     servers: (count) => `询问了已连接的服务器：${count} 条结果`,
     query: (query) => `查询“${query}”`,
+    also: (words) => `还查询了“${words}”`,
     failed: { page: "无法在文档中搜索", search: "无法搜索资料库", web: "无法搜索网络", servers: "无法询问一个已连接的服务器" },
     kept: (kept, of) => (of ? (kept ? `${of} 段中保留了 ${kept} 段` : `${of} 段都没有保留`) : "没有可筛选的内容"),
     dropped: (count, reason) => `舍去 ${count} 段：${reason}`,

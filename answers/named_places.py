@@ -1,0 +1,97 @@
+"""Segments of the places that a question names, cut to them, and the rows that bring them among the candidates."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import reduce
+from itertools import groupby
+
+from answers.surroundings import with_next
+from graph.evidence import Hit, Segment
+from graph.rows import Places, SourceRow
+
+NAMED_SCORE = 1.0
+
+
+def is_whole(places: Places | None) -> bool:
+    """Whether the question asks for nothing but what stands in the places that it names."""
+    return places is not None and places["whole"]
+
+
+def only_in(places: Places | None) -> Places | None:
+    """Return what a question names where it is sure to mean nothing else."""
+    return places if places is not None and places["only"] else None
+
+
+def place_rows(places: Places | None) -> list[SourceRow]:
+    """Return the segments of the places as candidates, in reading order: as pages where nothing else may be meant."""
+    if places is None:
+        return []
+    return [
+        SourceRow(
+            index=0,
+            segment_id=f"{span['document_id']}:{index}",
+            kind="page" if places["only"] else "search",
+            score=NAMED_SCORE,
+            within=[span["start"], span["end"]],
+        )
+        for span in places["spans"]
+        for index in range(span["first"], span["last"] + 1)
+    ]
+
+
+def hit_of(row: SourceRow, segment: Segment, places: Places | None, around: Segment | None = None) -> Hit:
+    """Return a candidate as graders and writers read it: no more of it than the place that the question names."""
+    bounds = row.get("within")
+    return Hit(
+        within(segment, bounds),
+        row["score"],
+        row["kind"],
+        around=None if around is None else within(around, bounds),
+        copies=tuple(row.get("copies", ())),
+        whole=bounds is not None and is_whole(places),
+        turn=row.get("turn", 0),
+    )
+
+
+def around_in_places(
+    rows: Sequence[SourceRow], segments: Mapping[str, Segment], around: Mapping[str, Segment]
+) -> dict[str, Segment]:
+    """Return what lies around segments, of those in named places as far as the places were kept and are on one page."""
+    found = dict(around)
+    in_place = [row for row in rows if "within" in row and row["segment_id"] in segments]
+
+    def place(row: SourceRow) -> tuple[list[int], str, int | None]:
+        segment = segments[row["segment_id"]]
+        return row["within"], segment.document_id, segment.page_idx
+
+    for _, group in groupby(in_place, key=place):
+        own = [segments[row["segment_id"]] for row in group]
+        wide = reduce(with_next, own)
+        found.update({each.segment_id: wide for each in own if each.end <= wide.end})
+    return found
+
+
+def within(segment: Segment, bounds: Sequence[int] | None) -> Segment:
+    """Return the part of a segment between two offsets of its document, which overlap it; all of it without any."""
+    if bounds is None:
+        return segment
+    start, end = max(segment.start, bounds[0]), min(segment.end, bounds[1])
+    if (start, end) == (segment.start, segment.end) or start >= end:
+        return segment
+    blocks = tuple(
+        replace(each, start=max(each.start, start), end=min(each.end, end))
+        for each in segment.blocks
+        if each.start < end and start < each.end
+    )
+    above = [each.text for each in blocks[0].context if each.role == "heading"] if blocks else []
+    if blocks and blocks[0].kind == "heading":
+        above.append(segment.text[blocks[0].start - segment.start : blocks[0].end - segment.start])
+    return replace(
+        segment,
+        start=start,
+        end=end,
+        text=segment.text[start - segment.start : end - segment.start],
+        blocks=blocks,
+        heading=" > ".join(above) or segment.heading,
+        tokens=segment.tokens * (end - start) // (segment.end - segment.start),
+    )

@@ -1,0 +1,85 @@
+"""The words that a mistyped one may be meant for: compared by trigrams, and told apart by how many letters differ."""
+
+from collections.abc import Iterable
+from functools import lru_cache
+
+from text.normal_forms import without_marks
+from text.spellings import fold_spelling
+from text.words import indexed_words, is_indexed_by_bigrams
+
+LEAST_LETTERS = 3  # of a word that a library's vocabulary has
+MOST_LETTERS = 32
+CORRECTED_FROM = 6  # letters; a shorter word is near too many others
+TWICE_FROM, THRICE_FROM = 9, 11  # letters, of which two or three may be wrong
+STEM = 5  # letters of a word that another only adds an article or ending to
+ADDED = 2
+LEAST_ALIKE = 0.4  # share of trigrams
+AS_ALIKE = 0.9  # of the nearest, which another that is taken too has at least
+
+
+def vocabulary_of(text: str) -> set[str]:
+    """Return the words of a text that a question may misspell: of scripts with spaces, without digits."""
+    return set(filter(is_listed, indexed_words(fold_spelling(text))))
+
+
+@lru_cache(maxsize=1 << 14)
+def is_listed(word: str) -> bool:
+    """Whether a vocabulary has words of this kind."""
+    return (
+        LEAST_LETTERS <= len(word) <= MOST_LETTERS
+        and not any(map(str.isdigit, word))
+        and not is_indexed_by_bigrams(word)
+    )
+
+
+def ends_of(word: str) -> tuple[str, str]:
+    """Return how a word begins and how it ends; one that is near begins or ends so too."""
+    size = min(max(len(word) // 3, 2), 4)
+    return word[:size], word[-size:]
+
+
+def nearest_words(word: str, known: Iterable[str], most: int = 2) -> list[str]:
+    """Return which of the ``known`` words, at most so many, a word may be meant for, the nearest first."""
+    ranked = sorted(((_alike(word, other), other) for other in known if is_near(word, other)), reverse=True)
+    least = max(LEAST_ALIKE, AS_ALIKE * ranked[0][0]) if ranked else 1.0
+    return [other for alike, other in ranked if alike >= least][:most]
+
+
+def is_near(word: str, other: str) -> bool:
+    """Whether one is the other with a letter or two added, left out, changed or swapped, or with an ending."""
+    word, other = without_marks(word), without_marks(other)
+    shorter, longer = sorted((word, other), key=len)
+    if len(shorter) >= STEM and shorter in longer and len(longer) - len(shorter) <= ADDED:
+        return True
+    if len(shorter) < CORRECTED_FROM - 1 or len(word) < CORRECTED_FROM:
+        return False
+    wrong = 1 + (len(word) >= TWICE_FROM) + (len(word) >= THRICE_FROM)
+    return (word[0] == other[0] or len(word) >= TWICE_FROM) and _differ(word, other, wrong) <= wrong
+
+
+@lru_cache(maxsize=4096)
+def _trigrams(word: str) -> frozenset[str]:
+    padded = f"  {without_marks(word)} "
+    return frozenset(padded[at : at + 3] for at in range(len(padded) - 2))
+
+
+def _alike(word: str, other: str) -> float:
+    """Return Dice's coefficient of the words' trigrams."""
+    left, right = _trigrams(word), _trigrams(other)
+    return 2 * len(left & right) / (len(left) + len(right))
+
+
+def _differ(word: str, other: str, most: int) -> int:
+    """Return the optimal string alignment distance of two words; above ``most`` any larger number."""
+    if abs(len(word) - len(other)) > most:
+        return most + 1
+    before: list[int] = []
+    row = list(range(len(other) + 1))
+    for at, letter in enumerate(word, start=1):
+        earlier, before, row = before, row, [at]
+        for place, wanted in enumerate(other, start=1):
+            cost = min(before[place] + 1, row[place - 1] + 1, before[place - 1] + (letter != wanted))
+            if earlier and place > 1 and letter == other[place - 2] and word[at - 2] == wanted:
+                cost = min(cost, earlier[place - 2] + 1)
+            row.append(cost)
+    return row[-1]

@@ -1,0 +1,190 @@
+"""The words of a library, and how the words of a question are spelt there.
+
+A word that the library does not know is looked for as the known words that it may be meant for, and two words as one
+where the library writes them so. Nobody is told a word of texts that they may not read.
+"""
+
+import time
+from collections import OrderedDict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from itertools import pairwise
+
+from graph.evidence import Identity
+from text.near_words import LEAST_LETTERS, STEM, ends_of, is_listed, nearest_words
+from text.normal_forms import without_marks
+from text.terms import AS_WRITTEN, TERMS_VERSION, Respelling, split_words, term_of
+from tools.retrieval.scope import LASTING, READABLE, reading_as
+from tools.retrieval.search_sql import Statement, numbered, planned
+from tools.storage.database import Connection
+from tools.storage.partitions import Place, ReadTables
+
+MOST_NEAR = 4000  # words that begin or end as one does, and are compared with it
+MOST_UNKNOWN = 4  # words of one question that are looked up
+MOST_READ = 200  # segments with a word that are looked at for one that may be read
+KEPT_SECONDS = 60.0
+MOST_KEPT = 50_000  # words of a workspace
+_BETWEEN = r"[^[:alnum:]]{1,2}"  # two words that are one in the question
+
+Option = tuple[str, ...]  # one word, or two that stand side by side
+
+
+@dataclass(frozen=True, slots=True)
+class Respelled:
+    """A question's words as the library spells them; ``also`` are those that it was searched for besides."""
+
+    respelling: Respelling = AS_WRITTEN
+    also: tuple[str, ...] = ()
+
+
+_NOTHING = Respelled()
+
+
+@dataclass(slots=True)
+class _Known:
+    """Words that were looked up since ``read_at``, and whether each is known."""
+
+    read_at: float
+    words: OrderedDict[str, bool] = field(default_factory=OrderedDict)
+
+
+class Vocabulary:
+    """Spells questions as libraries do. What words are known is kept for a minute, so most questions cost nothing."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, _Known] = {}
+
+    async def respell(self, conn: Connection, place: Place, question: str, identity: Identity) -> Respelled:
+        """Return how a workspace spells a question's words, for what an identity may read."""
+        words = list(dict.fromkeys(split_words(question)))
+        listed = [word for word in words if is_listed(word)]
+        pairs = [(a, b) for a, b in pairwise(words) if a.isalpha() and b.isalpha() and is_listed(a + b)]
+        asked = dict.fromkeys([*listed, *(a + b for a, b in pairs)])
+        known = await self._which(conn, place.workspace, asked)
+        if known is None:
+            return _NOTHING
+        joined = [pair for pair in pairs if known["".join(pair)]]
+        parts = {word for pair in joined for word in pair}
+        unknown = [word for word in listed if len(word) >= STEM and not known[word] and word not in parts]
+        found = await self._instead(conn, place, unknown[:MOST_UNKNOWN], identity) if unknown else {}
+        if not found and not joined:
+            return _NOTHING
+        told = [" ".join(option) for options in found.values() for option in options if option[0][0] != "~"]
+        respelling = Respelling({word: _as_expected(options) for word, options in found.items()}, joined)
+        return Respelled(respelling, tuple(dict.fromkeys(told)))
+
+    async def _which(self, conn: Connection, workspace: int, words: Iterable[str]) -> dict[str, bool] | None:
+        """Return which words a workspace knows; None where nobody can tell before it is reindexed."""
+        now = time.monotonic()
+        kept = self._known.get(workspace)
+        if kept is None or now - kept.read_at > KEPT_SECONDS:
+            self._known = {n: each for n, each in self._known.items() if now - each.read_at <= KEPT_SECONDS}
+            kept = self._known[workspace] = _Known(now)
+        new = [word for word in words if word not in kept.words]
+        if new:
+            found = await conn.execute(_WHICH, [new, workspace], prepare=True)
+            row = await found.fetchone()
+            if row is None or row[0] < TERMS_VERSION:
+                return None
+            kept.words.update(dict.fromkeys(new, False))
+            kept.words.update(dict.fromkeys(row[1] or (), True))
+        known = {word: kept.words[word] for word in words}
+        while len(kept.words) > MOST_KEPT:
+            kept.words.popitem(last=False)
+        return known
+
+    async def _instead(
+        self, conn: Connection, place: Place, unknown: Sequence[str], identity: Identity
+    ) -> dict[str, list[Option]]:
+        """Return for words that are not known what a text has that the identity may read, the likeliest first."""
+        options = _options(unknown, await _near(conn, place.workspace, unknown))
+        asked = [(word, option) for word, those in options.items() for option in those]
+        if not asked:
+            return {}
+        bound = {
+            "workspace": place.workspace,
+            "first": [term_of(option[0]) for _, option in asked],
+            "second": [term_of(option[-1]) for _, option in asked],
+            "side_by_side": [_BETWEEN.join(option) if option[1:] else "" for _, option in asked],
+            **reading_as(identity),
+        }
+        async with planned(conn):
+            rows = await _readable(place.workspace if place.own else None, place.parts).execute(conn, bound)
+        readable = {number for (number,) in rows}
+        found: dict[str, list[Option]] = {}
+        for number, (word, option) in enumerate(asked, start=1):
+            if number in readable:
+                found.setdefault(word, []).append(option)
+        return found
+
+
+async def _near(conn: Connection, workspace: int, unknown: Sequence[str]) -> dict[str, set[str]]:
+    """Return the known words that begin or end as one of the ``unknown`` does, and those that it may be made of."""
+    begin, end = zip(*map(ends_of, unknown), strict=True)
+    parts = [f" {' '.join(each for at in _cuts(word) for each in (word[:at], word[at:]))} " for word in unknown]
+    bound = {"workspace": workspace, "words": list(unknown), "begin": list(begin), "end": [each[::-1] for each in end]}
+    rows = await conn.execute(_NEAR, {**bound, "parts": parts, "most": MOST_NEAR}, prepare=True)
+    near: dict[str, set[str]] = {}
+    for word, known in await rows.fetchall():
+        near.setdefault(word, set()).add(known)
+    return near
+
+
+def _cuts(word: str) -> range:
+    return range(LEAST_LETTERS, len(word) - LEAST_LETTERS + 1)
+
+
+def _options(unknown: Sequence[str], near: Mapping[str, Collection[str]]) -> dict[str, list[Option]]:
+    """Return how each word may be spelt: without marks, as two words, and as those near it."""
+    options: dict[str, list[Option]] = {}
+    for word in unknown:
+        plain, known = without_marks(word), near.get(word, ())
+        bare = [(plain,), (f"~{plain}",)] if plain != word else [(f"~{plain}",)]
+        apart = [(word[:at], word[at:]) for at in _cuts(word) if word[:at] in known and word[at:] in known]
+        options[word] = [*bare, *apart, *((each,) for each in nearest_words(word, known))]
+    return options
+
+
+def _as_expected(options: Sequence[Option]) -> list[tuple[str, float]]:
+    """Return the words of options, of which those of the first are expected."""
+    return [(word, float(place == 0)) for place, option in enumerate(options) for word in option]
+
+
+_WHICH = """
+SELECT terms_version, (SELECT array_agg(word) FROM vocabulary AS v WHERE v.workspace = l.workspace AND v.word = ANY(%s))
+FROM library_statistics AS l WHERE l.workspace = %s
+"""
+_NEAR = """
+SELECT u.word, near.word FROM unnest(%(words)s::text[], %(begin)s::text[], %(end)s::text[], %(parts)s::text[])
+    AS u (word, beginning, ending, parts) CROSS JOIN LATERAL (
+    (SELECT v.word FROM vocabulary AS v WHERE v.workspace = %(workspace)s
+        AND v.word >= u.beginning AND v.word < u.beginning || chr(1114111)
+        AND abs(length(v.word) - length(u.word)) <= 3 LIMIT %(most)s)
+    UNION
+    (SELECT v.word FROM vocabulary AS v WHERE v.workspace = %(workspace)s
+        AND reverse(v.word) COLLATE "C" >= u.ending AND reverse(v.word) COLLATE "C" < u.ending || chr(1114111)
+        AND abs(length(v.word) - length(u.word)) <= 3 LIMIT %(most)s)
+    UNION
+    (SELECT v.word FROM vocabulary AS v
+        WHERE v.workspace = %(workspace)s AND v.word = ANY(string_to_array(trim(u.parts), ' ')))
+) AS near
+"""
+_READABLE = f"""
+SELECT o.number::integer FROM unnest(%(first)s::integer[], %(second)s::integer[], %(side_by_side)s::text[])
+    WITH ORDINALITY AS o (first, second, side_by_side, number)
+WHERE EXISTS (
+    SELECT 1 FROM (
+        SELECT document_id, body FROM {{indexed}} @> ARRAY[{{term_key}}o.first, {{term_key}}o.second] LIMIT {MOST_READ}
+    ) AS s JOIN documents AS d ON d.workspace = {{workspace}} AND d.document_id = s.document_id
+    WHERE d.deleted_at IS NULL AND {READABLE} AND {LASTING}
+        AND (o.side_by_side = '' OR s.body ~* o.side_by_side)
+) AND {{here}}
+"""
+
+
+@lru_cache(maxsize=256)
+def _readable(own: int | None, parts: int) -> Statement:
+    tables = ReadTables.of(own, parts)
+    slots = {"indexed": tables.indexed, "term_key": tables.term_key, "workspace": tables.workspace, "here": tables.here}
+    return numbered(_READABLE.format(**slots))
