@@ -3,7 +3,7 @@
 from migrations import run_sql_folder
 
 revision = "0034"
-down_revision = "0032"
+down_revision = "0033"
 branch_labels = None
 depends_on = None
 
