@@ -66,12 +66,13 @@ def is_indexed_by_bigrams(word: str) -> bool:
 class ComparableText(NamedTuple):
     """A text as it is compared. ``flat`` is padded with spaces; ``terms`` are stems and CJK bigrams, repeats kept.
 
-    The ``vocabulary`` has letters and numbers both joined and apart: ROS2, ROS 2.
+    ``spellings`` are the vocabulary, with letters and numbers both joined and apart: ROS2, ROS 2.
     """
 
     flat: str
     terms: tuple[str, ...]
     vocabulary: frozenset[str]
+    spellings: frozenset[str]
 
 
 @lru_cache(maxsize=512)  # some 1.8 KB each
@@ -79,8 +80,9 @@ def comparable_text(text: str, unaccented: bool = False) -> ComparableText:
     """Return the comparable form of a sentence, a title or a heading; the last few hundred are cached."""
     flat = without_accents(flatten(text)) if unaccented else flatten(text)
     terms = tuple(terms_of(flat))
-    beside = beside_numbers(flat.split()) if has_number(flat) else ()
-    return ComparableText(flat, terms, frozenset((*terms, *beside)))
+    vocabulary = frozenset(terms)
+    spellings = vocabulary.union(beside_numbers(flat.split())) if has_number(flat) else vocabulary
+    return ComparableText(flat, terms, vocabulary, spellings)
 
 
 def terms_of(flat: str) -> list[str]:
