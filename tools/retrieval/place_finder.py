@@ -16,7 +16,7 @@ from graph.evidence import Identity, MissingPage, Segment, SegmentBlock
 from graph.rows import Places, PlaceSpan
 from text.dates import dates_of, parts_of_date
 from text.normal_forms import flatten, without_accents
-from text.page_references import asks_for_all, page_references, without_page_references
+from text.page_references import asks_for_all, naming_words, page_references, without_page_references
 from text.place_references import ANY_NUMBER, PlaceReference, begins, file_names, place_references, sheet_names
 from text.terms import weigh_question
 from text.words import terms_of, without_framing
@@ -30,7 +30,7 @@ MOST_LISTED = 2000  # documents with pages that are looked through
 LOOKED_AT = 1000  # segments with the words of a place that are looked at for one that begins with them
 LONGEST_BEGINNING = 120  # characters
 MOST_FOUND = 40  # segments that a place may begin in
-FEW = 4  # words beside a place, of which some may be the name of its document
+FEW = 3  # words beside a place, of which some may be the name of its document
 BEFORE, BEHIND = 30, 60  # segments read with one that a place begins in
 
 
@@ -93,7 +93,7 @@ class _Asked:
 
     def says_little_beside(self, said: str) -> bool:
         """Whether a question may ask for a place, which has the pattern ``said``, and for little else."""
-        return len(without_framing(re.sub(said, " ", self.rest, flags=re.IGNORECASE)).split()) <= FEW
+        return len(naming_words(re.sub(said, " ", self.rest, flags=re.IGNORECASE))) <= FEW
 
     def asks_for_all(self, said: str, names: str) -> bool:
         """Whether nothing else is asked beside a place, which has the pattern ``said``, in documents with these names.
@@ -206,8 +206,8 @@ class _Search:
             if found := [each for one in books for each in _begun(one, f"{name}$", ".*")]:
                 return self._chosen(found, documents, rf"\w+\W+{name}", is_sure=True)
         for reference in asked.references:
-            if asked.says_little_beside(reference.shortest):
-                numbers = [each for each in reference.numbers if each[0].isdecimal()]
+            numbers = [each for each in reference.numbers if each[0].isdecimal()]
+            if numbers and asked.says_little_beside(reference.shortest):
                 documents = await self._around(named, numbers, numbers=numbers)
                 if found := [each for one in documents for each in _begun(one, reference.numbered, ANY_NUMBER)]:
                     return self._chosen(found, documents, reference.shortest, is_sure=False)
