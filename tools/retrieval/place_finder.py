@@ -119,12 +119,13 @@ class _Document:
     title: str
     path: str
     slug: str
+    opening: str  # its first line, which a scan has for a title
     pages: int
     is_text: bool  # no slides and no sheets, whose pages are called otherwise
 
     @property
     def names(self) -> str:
-        return f"{self.title} {self.path} {self.slug}"
+        return f"{self.title} {self.path} {self.slug} {self.opening}"
 
     def is_file(self, name: str) -> bool:
         """Whether it is called so, with its suffix or without."""
@@ -149,7 +150,7 @@ class _Search:
             nearest = asked.nearest({each.document_id: each.names for each in (paged if named else texts)})
             if found := await self._pages([each for each in paged if each.document_id in nearest], asked.pages, "(?!)"):
                 return found
-        if found := await self._headed(named) or await self._slides(named):
+        if found := await self._headed(named) or await self._numbered(named):
             return found
         return _places([], documents=[each.document_id for each in named]) if named else None
 
@@ -178,19 +179,8 @@ class _Search:
         whole = self.asked.asks_for_all(said, " ".join(each.names for each in having))
         return _places([_span(*each) for each in spans], whole=whole) if spans else None
 
-    async def _slides(self, named: Sequence[_Document]) -> Places | None:
-        """Return the slide or the sheet with a number that nothing begins with, where only that is asked for."""
-        for reference in self.asked.references:
-            number = next((int(each) for each in reference.numbers if each.isdecimal()), 0)
-            listed = (named or await self._documents(paged=True)) if number else []
-            slides = [each for each in listed if not each.is_text and each.pages >= number]
-            found = await self._pages(slides, [range(number, number + 1)], reference.shortest)
-            if found and found["whole"]:
-                return found
-        return None
-
     async def _headed(self, named: Sequence[_Document]) -> Places | None:
-        """Return the spans of what begins as the question says; that of a number alone only where nothing else does."""
+        """Return the spans of what begins with the words and the number of the question, or is a sheet of that name."""
         asked = self.asked
         patterns = [own for each in asked.references for own, _ in each.beginnings]
         sheets = [each for each in asked.sheets if asked.says_little_beside(rf"\w+\W+{each}")]
@@ -205,12 +195,23 @@ class _Search:
             books = [one for one in documents if any("!" in block.anchor for each in one for block in each.blocks)]
             if found := [each for one in books for each in _begun(one, f"{name}$", ".*")]:
                 return self._chosen(found, documents, rf"\w+\W+{name}", is_sure=True)
-        for reference in asked.references:
+        return None
+
+    async def _numbered(self, named: Sequence[_Document]) -> Places | None:
+        """Return what begins with the number alone, and the slide or sheet with it, where only that is asked for."""
+        for reference in self.asked.references:
             numbers = [each for each in reference.numbers if each[0].isdecimal()]
-            if numbers and asked.says_little_beside(reference.shortest):
-                documents = await self._around(named, numbers, numbers=numbers)
-                if found := [each for one in documents for each in _begun(one, reference.numbered, ANY_NUMBER)]:
-                    return self._chosen(found, documents, reference.shortest, is_sure=False)
+            if not numbers or not self.asked.says_little_beside(reference.shortest):
+                continue
+            documents = await self._around(named, numbers, numbers=numbers)
+            found = [each for one in documents for each in _begun(one, reference.numbered, ANY_NUMBER)]
+            headed = self._chosen(found, documents, reference.shortest, is_sure=False) if found else None
+            pages = [range(int(each), int(each) + 1) for each in numbers if each.isdecimal()]
+            listed = (named or await self._documents(paged=True)) if pages else []
+            slides = [each for each in listed if not each.is_text and each.pages >= pages[0].start]
+            paged = await self._pages(slides, pages, reference.shortest) if slides else None
+            if spans := [span for each in (paged, headed) if each and each["whole"] for span in each["spans"]]:
+                return _places(spans, whole=True)
         return None
 
     def _chosen(
@@ -335,7 +336,10 @@ _SEEN = f"""d.workspace = %(workspace)s AND d.deleted_at IS NULL AND {READABLE} 
     AND (%(spaces)s::text[] IS NULL OR d.space_id = ANY(%(spaces)s) OR d.space_slug = ANY(%(spaces)s))"""
 _PATH = "coalesce(d.metadata->>'file_path', d.original_name, '')"
 _DOCUMENTS = f"""
-SELECT d.document_id::text, d.title, {_PATH}, coalesce(d.slug, ''), coalesce(d.page_count, 0),
+SELECT d.document_id::text, d.title, {_PATH}, coalesce(d.slug, ''), coalesce((
+        SELECT left(split_part(s.body, chr(10), 1), {LONGEST_BEGINNING}) FROM {{partition}} AS s
+        WHERE s.workspace = {{workspace}} AND s.document_id = d.document_id AND s.segment_index = 0
+    ), ''), coalesce(d.page_count, 0),
     d.media_type !~ 'sheet|excel|presentation|powerpoint'
 FROM documents AS d
 WHERE {_SEEN} AND {{here}} AND (%(paged)s AND d.page_count IS NOT NULL
