@@ -26,6 +26,7 @@ from graph.errors import (
     ModelUnavailable,
 )
 from migrations import pending
+from text.terms import TERMS_VERSION
 from tools.backends.backend_registry import configured_families
 from tools.embeddings.embedder import Embedder, refuse_mismatch
 from tools.embeddings.onnx_embedding import OnnxEmbedder
@@ -33,7 +34,7 @@ from tools.judges.judge_registry import check_judge
 from tools.library.sandbox import opened_sandbox
 from tools.parsers import formats
 from tools.plugins.entry_points import BACKENDS, DIALECTS, JUDGES, PARSERS, find_plugins
-from tools.retrieval.reindexing import gathered
+from tools.retrieval.reindexing import Gathered, gathered
 from tools.settings import ALIASES, RETIRED, UNUSED, McpServerSettings, ModelSettings, Settings
 from tools.storage.database import Connection, database_errors, has_vectors, refuse_older
 from tools.storage.embedded import locate_data_folder
@@ -70,6 +71,7 @@ async def all_checks(settings: Settings, announce: Callable[[str], None]) -> Asy
     yield await check_database(settings)
     announce("Checking the embedding model")
     yield await check_embedding(settings)
+    yield await check_terms(settings)
     for model in settings.models:
         announce(f"Checking the model {model.name}")
         yield await check_model(model)
@@ -201,29 +203,55 @@ async def check_embedding(settings: Settings) -> Check:
     try:
         async with opened_embedder(settings) as embedder:
             await embedder.embed(texts)
-            await _refuse_other_model(settings, embedder)
+            begun = await _reindexing(settings, embedder)
     except CitewellError as error:
         return failed("embedding", error)
     facts: dict[str, object] = {"model": embedder.model, "dimension": embedder.dimension}
     where = "bundled" if settings.embedding.base_url is None else f"at {settings.embedding.base_url}"
     if isinstance(embedder, OnnxEmbedder):
         where, facts["folder"] = embedder.reading, settings.embedding.folder
-    return Check("embedding", True, f"{embedder.model}, {embedder.dimension} dimensions, {where}", facts=facts)
+    said = f"; {begun}" if begun and begun.is_running else ""
+    return Check("embedding", True, f"{embedder.model}, {embedder.dimension} dimensions, {where}{said}", facts=facts)
 
 
-async def _refuse_other_model(settings: Settings, embedder: Embedder) -> None:
+async def _reindexing(settings: Settings, embedder: Embedder) -> Gathered | None:
+    """Return how far a reindex to the embedder is, if one is running. Raises EmbeddingMismatch if none is."""
     try:
         async with _connection(settings) as connection:
             if await _one(connection, "SELECT to_regclass('embedding_models')") == "None":
-                return
-            try:
+                return None
+            begun = await gathered(connection, embedder)
+            if begun is None or not begun.is_running:
                 await refuse_mismatch(connection, embedder)
-            except EmbeddingMismatch as error:
-                if begun := await gathered(connection, embedder):
-                    raise EmbeddingMismatch(f"{error.message} But {begun}.", suggestion=begun.advice) from error
-                raise
+            return begun
     except DatabaseUnavailable as error:
         log.info("The library's embedding model could not be read: %s", error.message)
+        return None
+    except EmbeddingMismatch as error:
+        if begun is None:
+            raise
+        raise EmbeddingMismatch(f"{error.message} {begun}.") from error
+
+
+async def check_terms(settings: Settings) -> Check:
+    """Tell whether words of the library are spelt by the rules of an earlier release."""
+    older = 0
+    try:
+        async with _connection(settings) as connection:
+            if await _one(connection, "SELECT to_regclass('vocabulary')") != "None":
+                older = int(await _one(connection, _OLDER_TERMS))
+    except CitewellError as error:
+        return failed("terms", error)
+    told = (
+        f"{older} workspaces are of an earlier release: dates, versions and typos are found in them after"
+        " `citewell reindex`"
+        if older
+        else "all spellings of a word are found"
+    )
+    return Check("terms", True, told, facts={"older": older})
+
+
+_OLDER_TERMS = f"SELECT count(*) FROM library_statistics WHERE segments > 0 AND terms_version < {TERMS_VERSION}"
 
 
 async def check_model(model: ModelSettings) -> Check:
