@@ -186,12 +186,15 @@ class _Search:
         sheets = [each for each in asked.sheets if asked.says_little_beside(rf"\w+\W+{each}")]
         texts = [*(text for each in asked.references for text in each.spellings), *sheets]
         documents = await self._around(named, texts, begin="|".join(patterns), sheets=sheets) if texts else []
-        for reference in asked.references if documents else ():
-            for own, series in reference.beginnings:
-                if found := [each for one in documents for each in _begun(one, own, series)]:
-                    is_one = all(each.is_one_of_several for each in found)
-                    return self._chosen(found, documents, own, is_sure=is_one)
-        for name in map(re.escape, sheets if documents else ()):
+        if not documents:
+            return None
+        ways = {each: _first_begun(documents, each) for each in asked.references}
+        if begun := [one for _, found in ways.values() for one in found]:
+            others = [each.numbers for each, (_, found) in ways.items() if not found]
+            said = "|".join(own for own, _ in ways.values() if own)
+            is_sure = all(each.is_one_of_several for each in begun)
+            return self._chosen(begun, documents, said, others=others, is_sure=is_sure)
+        for name in map(re.escape, sheets):
             books = [one for one in documents if any("!" in block.anchor for each in one for block in each.blocks)]
             if found := [each for one in books for each in _begun(one, f"{name}$", ".*")]:
                 return self._chosen(found, documents, rf"\w+\W+{name}", is_sure=True)
@@ -215,12 +218,23 @@ class _Search:
         return None
 
     def _chosen(
-        self, found: Sequence["_Begun"], documents: Sequence[Sequence[Segment]], said: str, *, is_sure: bool
+        self,
+        found: Sequence["_Begun"],
+        documents: Sequence[Sequence[Segment]],
+        said: str,
+        *,
+        others: Sequence[tuple[str, ...]] = (),
+        is_sure: bool,
     ) -> Places | None:
-        """Return the spans in the documents that are nearest to the question by their titles, if these are meant."""
+        """Return the spans in the documents that are nearest to the question by their titles, if these are meant.
+
+        Numbers of the question that are of ``others``, which no place begins with, have to be in the titles.
+        """
         titles = {one[0].document_id: one[0].title for one in documents}
         nearest = self.asked.nearest({each.span["document_id"]: titles[each.span["document_id"]] for each in found})
-        whole = self.asked.asks_for_all(said, " ".join(nearest.values()))
+        names = " ".join(nearest.values())
+        whole = self.asked.asks_for_all(said, names)
+        is_sure = is_sure and not any(_plain_words(names).isdisjoint(each) for each in others)
         if len(nearest) > MOST_DOCUMENTS or not (whole or is_sure):
             return None
         return _places([each.span for each in found if each.span["document_id"] in nearest], whole=whole)
@@ -292,6 +306,14 @@ class _Begun:
 
     span: PlaceSpan
     is_one_of_several: bool
+
+
+def _first_begun(documents: Sequence[Sequence[Segment]], reference: PlaceReference) -> tuple[str, list[_Begun]]:
+    """Return what begins as the first of a place's patterns does that anything begins with, and this pattern."""
+    for own, series in reference.beginnings:
+        if found := [each for one in documents for each in _begun(one, own, series)]:
+            return own, found
+    return "", []
 
 
 def _begun(segments: Sequence[Segment], pattern: str, series: str) -> Iterator[_Begun]:
