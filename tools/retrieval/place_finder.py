@@ -202,20 +202,21 @@ class _Search:
 
     async def _numbered(self, named: Sequence[_Document]) -> Places | None:
         """Return what begins with the number alone, and the slide or sheet with it, where only that is asked for."""
+        said = "|".join(each.shortest for each in self.asked.references)
+        if not said or not self.asked.says_little_beside(said):
+            return None
+        listed = named or await self._documents(paged=True)
+        spans: list[PlaceSpan] = []
         for reference in self.asked.references:
             numbers = [each for each in reference.numbers if each[0].isdecimal()]
-            if not numbers or not self.asked.says_little_beside(reference.shortest):
-                continue
-            documents = await self._around(named, numbers, numbers=numbers)
+            documents = await self._around(named, numbers, numbers=numbers) if numbers else []
             found = [each for one in documents for each in _begun(one, reference.numbered, ANY_NUMBER)]
-            headed = self._chosen(found, documents, reference.shortest, is_sure=False) if found else None
+            headed = self._chosen(found, documents, said, is_sure=False) if found else None
             pages = [range(int(each), int(each) + 1) for each in numbers if each.isdecimal()]
-            listed = (named or await self._documents(paged=True)) if pages else []
-            slides = [each for each in listed if not each.is_text and each.pages >= pages[0].start]
-            paged = await self._pages(slides, pages, reference.shortest) if slides else None
-            if spans := [span for each in (paged, headed) if each and each["whole"] for span in each["spans"]]:
-                return _places(spans, whole=True)
-        return None
+            slides = [each for each in listed if not each.is_text and pages and each.pages >= pages[0].start]
+            paged = await self._pages(slides, pages, said) if slides else None
+            spans += [span for each in (paged, headed) if each and each["whole"] for span in each["spans"]]
+        return _places(spans, whole=True) if spans else None
 
     def _chosen(
         self,
