@@ -34,7 +34,7 @@ from tools.judges.judge_registry import check_judge
 from tools.library.sandbox import opened_sandbox
 from tools.parsers import formats
 from tools.plugins.entry_points import BACKENDS, DIALECTS, JUDGES, PARSERS, find_plugins
-from tools.retrieval.reindexing import gathered
+from tools.retrieval.reindexing import Gathered, gathered
 from tools.settings import ALIASES, RETIRED, UNUSED, McpServerSettings, ModelSettings, Settings
 from tools.storage.database import Connection, database_errors, has_vectors, refuse_older
 from tools.storage.embedded import locate_data_folder
@@ -203,29 +203,34 @@ async def check_embedding(settings: Settings) -> Check:
     try:
         async with opened_embedder(settings) as embedder:
             await embedder.embed(texts)
-            await _refuse_other_model(settings, embedder)
+            begun = await _reindexing(settings, embedder)
     except CitewellError as error:
         return failed("embedding", error)
     facts: dict[str, object] = {"model": embedder.model, "dimension": embedder.dimension}
     where = "bundled" if settings.embedding.base_url is None else f"at {settings.embedding.base_url}"
     if isinstance(embedder, OnnxEmbedder):
         where, facts["folder"] = embedder.reading, settings.embedding.folder
-    return Check("embedding", True, f"{embedder.model}, {embedder.dimension} dimensions, {where}", facts=facts)
+    said = f"; {begun}" if begun and begun.is_running else ""
+    return Check("embedding", True, f"{embedder.model}, {embedder.dimension} dimensions, {where}{said}", facts=facts)
 
 
-async def _refuse_other_model(settings: Settings, embedder: Embedder) -> None:
+async def _reindexing(settings: Settings, embedder: Embedder) -> Gathered | None:
+    """Return how far a reindex to the embedder is, if one is running. Raises EmbeddingMismatch if none is."""
     try:
         async with _connection(settings) as connection:
             if await _one(connection, "SELECT to_regclass('embedding_models')") == "None":
-                return
-            try:
+                return None
+            begun = await gathered(connection, embedder)
+            if begun is None or not begun.is_running:
                 await refuse_mismatch(connection, embedder)
-            except EmbeddingMismatch as error:
-                if begun := await gathered(connection, embedder):
-                    raise EmbeddingMismatch(f"{error.message} But {begun}.", suggestion=begun.advice) from error
-                raise
+            return begun
     except DatabaseUnavailable as error:
         log.info("The library's embedding model could not be read: %s", error.message)
+        return None
+    except EmbeddingMismatch as error:
+        if begun is None:
+            raise
+        raise EmbeddingMismatch(f"{error.message} {begun}.") from error
 
 
 async def check_terms(settings: Settings) -> Check:

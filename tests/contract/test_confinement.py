@@ -259,16 +259,6 @@ async def test_no_file_says_who_may_read_it(sandbox: Sandbox) -> None:
     await sandbox.rest()
 
 
-def test_no_file_of_an_archive_says_who_may_read_it() -> None:
-    archive = NewDocument(name="a.zip", data=b"PK", owner="ann", readers=["user:bob"])
-    forged = replace(
-        archive, name="a.zip/b.md", data=b"A lamp.", owner="eve", readers=["everyone"], space={"id": "1", "slug": None}
-    )
-    member = WiredDocument.of(archive).member(WiredDocument.of(forged)).document()
-    assert (member.name, member.data) == ("a.zip/b.md", b"A lamp.")
-    assert (member.owner, member.readers, member.space) == ("ann", ["user:bob"], None)
-
-
 def document(path: Path) -> WiredDocument:
     return WiredDocument.of(NewDocument(name=path.name, data=path.read_bytes()))
 

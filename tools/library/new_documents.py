@@ -216,20 +216,24 @@ def documents_in(new: NewDocument, *, max_bytes: int) -> Iterator[tuple[str, New
 
     if new.title or new.slug:
         raise InvalidRequest("title, slug: an archive holds several documents, each of which has its own.")
-    document_id = None if new.document_id is None else UUID(valid_id(new.document_id))
     empty = True
     for member in members(new.data, max_bytes=max_bytes):
         empty = False
-        inside = replace(
-            new,
-            data=member.data,
-            name="/".join(filter(None, (new.name, member.path))),
-            media_type=None,
-            document_id=None if document_id is None else str(uuid5(document_id, composed(member.path))),
-        )
-        yield member.path, member.error or inside
+        yield member.path, member.error or member_of(new, member.path, member.data)
     if empty:
         raise UnreadableDocument("The archive holds no files.")
+
+
+def member_of(archive: NewDocument, path: str, data: bytes) -> NewDocument:
+    """Return the document that a file of an archive is. Raises InvalidRequest."""
+    document_id = None if archive.document_id is None else UUID(valid_id(archive.document_id))
+    return replace(
+        archive,
+        data=data,
+        name="/".join(filter(None, (archive.name, path))),
+        media_type=None,
+        document_id=None if document_id is None else str(uuid5(document_id, composed(path))),
+    )
 
 
 def id_of(new: NewDocument) -> str:

@@ -25,7 +25,6 @@ from tools.retrieval.segmenting import SegmentSize, SegmentSpan, segment
 EMBEDDED_AT_ONCE = 64  # segments, between two reports of progress
 # Of a file: more than any book has, so that what has more was made to be a burden.
 MOST_PAGES, MOST_CHARACTERS = 10_000, 20_000_000
-_OF_MEMBERS = ("name", "document_id", "media_type")  # fields that each document of an archive has of its own
 _WIRED = [field.name for field in fields(NewDocument) if field.name not in ("text", "data")]
 
 Progress = Callable[[int, int], None]
@@ -71,14 +70,6 @@ class WiredDocument:
         """Return the document under another id."""
         fields = {**json.loads(self.fields), "document_id": document_id}
         return replace(self, fields=json.dumps(fields), document_id=document_id)
-
-    def member(self, read: "WiredDocument") -> "WiredDocument":
-        """Return a document that was read out of this archive: no file says who may read it, where, and how long."""
-        own = json.loads(read.fields)
-        if "error" in own:
-            return read
-        ours = {name: value for name, value in json.loads(self.fields).items() if name not in _OF_MEMBERS}
-        return replace(read, fields=json.dumps({**own, **ours}))
 
     @property
     def expires_at(self) -> datetime | None:

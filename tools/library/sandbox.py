@@ -23,7 +23,7 @@ from text.near_words import is_listed
 from tools.concurrency.tasks import cancel_and_wait
 from tools.confinement.environment import plain_environment
 from tools.confinement.kernel import hide_memory
-from tools.library.new_documents import DocumentFields, NewDocument, ReadyDocument, fields_of_request
+from tools.library.new_documents import DocumentFields, NewDocument, ReadyDocument, fields_of_request, member_of
 from tools.library.reading import Progress, ReadFile, Reading, WiredDocument, silent
 from tools.library.sandbox_process import LENGTH, write_frame
 from tools.library.sandbox_tasks import Frame, Task
@@ -40,6 +40,7 @@ ONE_THREAD = dict.fromkeys(
 ) | {"TOKENIZERS_PARALLELISM": "false"}
 REST_SECONDS = 60.0  # without a file, before a process ends: starting one takes half a second, keeping it 60 MB or more
 FILE_MEGABYTES = 1024  # of memory, that reading a file may take: what takes more is a bomb, or made to be split
+MOST_FILES = 5_000  # of an archive
 LEAST_SHARE = 0.25  # of the seconds of a file of the largest size, which a small one gets
 _PROGRAM = """
 import json, sys
@@ -131,7 +132,7 @@ class Sandbox:
     megabytes: int
     rest_seconds: float = REST_SECONDS
     full_bytes: int = 0
-    reply_bytes: int = 1 << 30
+    reply_bytes: int = 1 << 29
     _idle: list[_Reader] = field(default_factory=list, init=False)
     _all: set[_Reader] = field(default_factory=set, init=False)
     _slots: asyncio.Semaphore = field(init=False)
@@ -162,13 +163,25 @@ class Sandbox:
         Raises as ``run`` does, InvalidRequest, and what ``on_document`` does.
         """
 
+        left = MOST_FILES
+
         async def on_part(part: dict[str, Any], data: bytes) -> None:
-            await on_document(wired.member(WiredDocument(data=data, **part)))
+            nonlocal left
+            left -= 1
+            if left < 0 or len(data) > max_bytes:  # only a process that a file has taken over sends so much
+                raise EOFError
+            file = member_of(new, str(part["path"]), data)  # all else is what was said of the archive
+            if "error" in part:
+                await on_document(WiredDocument.refused(file.name, restored_error(*part["error"])))
+            else:
+                await on_document(await asyncio.to_thread(WiredDocument.of, file))
 
         wired = await asyncio.to_thread(WiredDocument.of, new)
-        header = {**_fields_of(wired), "max_bytes": max_bytes, "has_id": new.document_id is not None}
+        header = {**_fields_of(wired), "max_bytes": max_bytes}
         reply, _ = await self.run("unpack", header, wired.data, on_part=on_part, whose=whose)
-        return bool(reply["is_archive"])
+        if not (is_archive := bool(reply["is_archive"])):
+            await on_document(wired)
+        return is_archive
 
     async def addresses(self, data: bytes, address: str) -> tuple[str, Sequence[str]]:
         """Return the address that an HTML page calls its own, and those it links to; none where it can't be read."""

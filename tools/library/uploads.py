@@ -45,7 +45,7 @@ class Uploads:
         Raises as ``Jobs.open`` does, UnreadableDocument for an archive that can't be opened, Overloaded where too many
         archives wait.
         """
-        if not await asyncio.to_thread(may_be_archive, new):
+        if len(new.data or b"") > self._max_bytes or not may_be_archive(new):
             wired = await asyncio.to_thread(lambda: list(wired_documents(new, new.name, max_bytes=self._max_bytes)))
             return await self._submit(identity, [each for _, each in wired], new), False
         whose = await self._workspaces.number(identity.workspace)

@@ -78,7 +78,7 @@ async def open_library_embedder(settings: Settings, database: Database) -> Async
             if recorded == (bundled.model, bundled.dimension) != (embedder.model, embedder.dimension) and (
                 begun := await gathered(connection, embedder)
             ):
-                log.warning("Searching by the bundled model, since %s", begun)
+                log.warning("Searching by the bundled model. %s", begun)
                 embedder = changing = ChangingEmbedder(bundled, embedder)
                 following = asyncio.create_task(changing.follow(database))
             await refuse_mismatch(connection, embedder)

@@ -100,13 +100,8 @@ class Gathered:
     is_running: bool
 
     def __str__(self) -> str:
-        state = "a reindex is running" if self.is_running else "a reindex was interrupted"
-        return f"{state}: {self.segments} of {self.total} segments are embedded"
-
-    @property
-    def advice(self) -> str:
-        """What to do."""
-        return "Wait for it to end." if self.is_running else "Run `citewell reindex` again: it goes on where it ended."
+        state = "is running" if self.is_running else "was interrupted"
+        return f"A reindex {state}: {self.segments} of {self.total} segments are embedded"
 
 
 async def gathered(connection: Connection, embedder: Embedder) -> Gathered | None:
