@@ -12,29 +12,17 @@ from graph.rows import Places, SourceRow
 NAMED_SCORE = 1.0
 
 
-def is_whole(places: Places | None) -> bool:
-    """Whether the question asks for nothing but what stands in the places that it names."""
-    return places is not None and places["whole"]
-
-
-def only_in(places: Places | None) -> Places | None:
-    """Return what a question names where it is sure to mean nothing else."""
-    return places if places is not None and places["only"] else None
-
-
 def place_rows(places: Places | None) -> list[SourceRow]:
-    """Return the segments of the places as candidates, in reading order: as pages where nothing else may be meant."""
-    if places is None:
-        return []
+    """Return the segments of places as candidates, in reading order."""
     return [
         SourceRow(
             index=0,
             segment_id=f"{span['document_id']}:{index}",
-            kind="page" if places["only"] else "search",
+            kind="page",
             score=NAMED_SCORE,
             within=[span["start"], span["end"]],
         )
-        for span in places["spans"]
+        for span in (places["spans"] if places is not None else [])
         for index in range(span["first"], span["last"] + 1)
     ]
 
@@ -48,7 +36,7 @@ def hit_of(row: SourceRow, segment: Segment, places: Places | None, around: Segm
         row["kind"],
         around=None if around is None else within(around, bounds),
         copies=tuple(row.get("copies", ())),
-        whole=bounds is not None and is_whole(places),
+        whole=bounds is not None and places is not None and places["whole"],
         turn=row.get("turn", 0),
     )
 

@@ -1,4 +1,4 @@
-"""The ten wire formats as their clients use them: how a question is asked, and the answer's text in a frame."""
+"""The eleven wire formats as their clients use them: how a question is asked, and the answer's text in a frame."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -115,6 +115,12 @@ WIRE_FORMATS = (
         "/v1/chat/completions",
         lambda question: {"stream": True, "messages": _messages(question)},
         _completion_delta,
+    ),
+    WireFormat(
+        "messages",
+        "/v1/messages",
+        lambda question: {"stream": True, "max_tokens": 1024, "messages": _messages(question)},
+        lambda data: str(data["delta"].get("text", "")) if "delta" in data else "",
     ),
     WireFormat(
         "responses",

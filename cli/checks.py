@@ -26,6 +26,7 @@ from graph.errors import (
     ModelUnavailable,
 )
 from migrations import pending
+from text.terms import TERMS_VERSION
 from tools.backends.backend_registry import configured_families, opened_reranker
 from tools.embeddings.embedder import Embedder, refuse_mismatch
 from tools.embeddings.onnx_embedding import OnnxEmbedder
@@ -70,6 +71,7 @@ async def all_checks(settings: Settings, announce: Callable[[str], None]) -> Asy
     yield await check_database(settings)
     announce("Checking the embedding model")
     yield await check_embedding(settings)
+    yield await check_terms(settings)
     for model in settings.models:
         announce(f"Checking the model {model.name}")
         yield await check_model(model)
@@ -229,6 +231,27 @@ async def _reindexing(settings: Settings, embedder: Embedder) -> Gathered | None
         if begun is None:
             raise
         raise EmbeddingMismatch(f"{error.message} {begun}.") from error
+
+
+async def check_terms(settings: Settings) -> Check:
+    """Tell whether words of the library are spelt by the rules of an earlier release."""
+    older = 0
+    try:
+        async with _connection(settings) as connection:
+            if await _one(connection, "SELECT to_regclass('vocabulary')") != "None":
+                older = int(await _one(connection, _OLDER_TERMS))
+    except CitewellError as error:
+        return failed("terms", error)
+    told = (
+        f"{older} workspaces are of an earlier release: dates, versions and typos are found in them after"
+        " `citewell reindex`"
+        if older
+        else "all spellings of a word are found"
+    )
+    return Check("terms", True, told, facts={"older": older})
+
+
+_OLDER_TERMS = f"SELECT count(*) FROM library_statistics WHERE segments > 0 AND terms_version < {TERMS_VERSION}"
 
 
 async def check_model(model: ModelSettings) -> Check:

@@ -37,7 +37,7 @@ def _told(check: "Check") -> "Check":
     """Return a check without the credentials that stand in addresses."""
     from dataclasses import replace
 
-    from graph.addresses import without_credentials
+    from graph.hidden_credentials import without_credentials
 
     facts = {name: without_credentials(fact) if isinstance(fact, str) else fact for name, fact in check.facts.items()}
     detail, suggestion = without_credentials(check.detail), without_credentials(check.suggestion)

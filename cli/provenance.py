@@ -11,7 +11,7 @@ from dotenv import dotenv_values
 from pydantic import BaseModel, SecretStr
 from pydantic.fields import FieldInfo
 
-from graph.addresses import without_credentials
+from graph.hidden_credentials import without_credentials
 from tools.settings import ModelSettings, Settings
 
 Origin = Literal["environment", ".env", "alias", "default"]

@@ -2,8 +2,8 @@
 
 from typing import ClassVar
 
-from graph.addresses import without_credentials
 from graph.evidence import Failure
+from graph.hidden_credentials import without_credentials
 from graph.reasons import Reason, why
 
 

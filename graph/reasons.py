@@ -205,7 +205,6 @@ REASONS: dict[str, Kind] = {
     ),
     # Why something that was found is no source.
     "below_min_score": Kind("dropped", "scored below min_score"),
-    "off_page": Kind("dropped", "stands on another page than the question names"),
     "no_answer_in_it": Kind("dropped", "no sentence in it answers the question"),
     "others_answer_better": Kind("dropped", "other segments answer the question better"),
     "no_room": Kind("dropped", "better ones fill the model's context"),

@@ -66,15 +66,14 @@ class PlaceSpan(TypedDict):
 class Places(TypedDict):
     """What a question names of the library: ``spans`` in reading order, or without any the ``documents`` alone.
 
-    ``whole``: the question asks for nothing but what stands there. Where it is sure to mean them, they are the ``only``
-    ones to look in. ``missing`` is a page that none of the documents in question has.
+    ``whole``: the question asks for nothing but what stands there. ``missing`` is a page that none of the documents in
+    question has; there is nothing else then.
     """
 
     spans: list[PlaceSpan]
     documents: list[str]
     whole: bool
-    only: bool
-    missing: NotRequired[MissingPage]
+    missing: MissingPage | None
 
 
 class Found(TypedDict):

@@ -72,7 +72,7 @@ async def abstain(
     held = await languages(runtime.context.identity) if in_library and languages is not None else ()
     foreign = held if _is_foreign(state, held) else ()
     web_failed = outside_failed(state)
-    missing = state.places.get("missing") if state.places is not None and not state.candidates else None
+    missing = state.places["missing"] if state.places is not None and not state.candidates else None
     says_so = family == "extractive" and reason != "library_empty" and (in_library or not web_failed) and not missing
     of_itself = notices_of(state) if says_so else []
     wording = refusal(

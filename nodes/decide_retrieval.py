@@ -156,7 +156,7 @@ async def decide_retrieval(
     named = None
     if needs_retrieval and places is not None:
         named = await _places(question, state, runtime.context, places)
-        if named and "missing" in named:
+        if named and named["missing"]:
             planned, answer_from = [["search_segments"]], "library"  # nothing else knows of that page
     reason = decision_reason(preparation, planned, answer_from)
     beyond_quotes = preparation.beyond_quotes if family == "extractive" else None
@@ -186,7 +186,7 @@ async def decide_retrieval(
         "language": preparation.language,
         "answer_from": answer_from,
         "plan": planned,
-        "rewrites_allowed": 0 if named and "missing" in named else runtime.context.max_rewrites,
+        "rewrites_allowed": 0 if named and named["missing"] else runtime.context.max_rewrites,
         "sub_questions": sub_questions,
         "query": question,
         "beside": beside,

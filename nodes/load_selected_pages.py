@@ -9,7 +9,7 @@ from langgraph.runtime import Runtime
 from typing_extensions import TypedDict
 
 from answers.fusion import search_wordings
-from answers.named_places import only_in, place_rows
+from answers.named_places import place_rows
 from answers.page_budget import best_fitting, fits_whole, total_tokens
 from graph.context import Context
 from graph.errors import DependencyFailed
@@ -68,9 +68,9 @@ async def load_selected_pages(
     if room is not None:
         pages = [replace(page, segments=_measured(page.segments, room)) for page in pages]
         marked = list(_measured(marked, room))
-    places = {row["segment_id"]: row for row in place_rows(only_in(state.places))}
+    places = {row["segment_id"]: row for row in place_rows(state.places)}
     wanted = [_page_requests(page, places, marked) for page in pages]
-    if state.places is not None and "missing" in state.places:
+    if state.places is not None and state.places["missing"]:
         wanted = []
     budget = read_tokens(question_with_passage(state), context.page_tokens, room) - total_tokens(marked)
     read = await _within_budget(wanted, state, runtime, searcher, budget)

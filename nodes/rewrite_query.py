@@ -15,7 +15,7 @@ from graph.usage import Meter
 from text.language import language
 
 LONGEST = 600  # characters of claims that one search takes
-MOST_LANGUAGES = 3  # of the library, in which a query is worded
+MOST_LANGUAGES = 5  # of the library, in which a query is worded
 
 
 class RewriteQueryUpdate(TypedDict, total=False):

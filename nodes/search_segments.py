@@ -7,7 +7,7 @@ from typing_extensions import TypedDict
 
 from answers.fusion import hits_beside, search_wordings
 from answers.links import without_marks
-from answers.named_places import only_in, place_rows
+from answers.named_places import place_rows
 from graph.context import Context
 from graph.errors import DependencyFailed
 from graph.events import SearchFailed, SourcesFound
@@ -19,7 +19,6 @@ from graph.state import State
 from graph.usage import Meter
 
 MOST_OF_PLACE = 12  # segments of a place that are read without a search
-MOST_BESIDE = 4  # of one that the question may not mean
 
 
 class SearchSegmentsUpdate(TypedDict):
@@ -39,13 +38,13 @@ async def search_segments(
     event and fails the run, unless it has selected pages or, as in a repair, already has sources.
     """
     context = runtime.context
-    named, only = place_rows(state.places), only_in(state.places)
-    if only is not None and ("missing" in only or 0 < len(named) <= MOST_OF_PLACE):
-        runtime.stream_writer(_found(state.query, len(named)))
-        return {"candidates": Found(found=named)}
+    places, named = state.places, place_rows(state.places)
     document_ids = tuple(state.page_ids) if context.only_selected_pages else ()
-    if only is not None:
-        document_ids = tuple(only["documents"] or {span["document_id"]: None for span in only["spans"]})
+    if places is not None:
+        if places["missing"] or 0 < len(named) <= MOST_OF_PLACE:
+            runtime.stream_writer(_found(state.query, len(named)))
+            return {"candidates": Found(found=named)}
+        document_ids = tuple(places["documents"] or {span["document_id"]: None for span in places["spans"]})
     query = SearchQuery(
         text=state.query,
         identity=context.identity,
@@ -65,12 +64,12 @@ async def search_segments(
     for wording, result in results:
         runtime.stream_writer(_found(wording, len(result.hits), result.degraded, result.also_searched))
     hits = [hit for _, result in results for hit in result.hits]
-    if only is not None and named:  # of a long place what a search finds best, in reading order
-        best = {hit.segment_id for hit in hits} or {row["segment_id"] for row in named[:MOST_OF_PLACE]}
-        return {"candidates": Found(found=[row for row in named if row["segment_id"] in best])}
+    if named:  # of a long place what a search finds best, in reading order
+        best = {hit.segment_id for hit in hits}
+        found = [row for row in named if row["segment_id"] in best] or named[:MOST_OF_PLACE]
+        return {"candidates": Found(found=found)}
     beside = hits_beside(hits)
-    rows = [_row(hit, beside.get(hit.segment_id)) for hit in hits]
-    return {"candidates": Found(found=[*rows, *named[:MOST_BESIDE]])}
+    return {"candidates": Found(found=[_row(hit, beside.get(hit.segment_id)) for hit in hits])}
 
 
 def _found(query: str, count: int, degraded: str | None = None, also_searched: Sequence[str] = ()) -> SourcesFound:

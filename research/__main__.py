@@ -73,7 +73,7 @@ async def spellings(
     as_json: AsJson = False,
 ) -> None:
     """Count how many questions find a text that spells the same otherwise, by kind of spelling."""
-    from research.spellings import PAIRS, load_pairs, rank_pairs, tabulate
+    from research.spelling_pairs import PAIRS, load_pairs, rank_pairs, tabulate
 
     pairs = load_pairs(path or PAIRS)
     async with opened(settings_for()) as citewell:

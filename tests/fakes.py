@@ -111,7 +111,7 @@ class MemoryLibrary:
             for s in self.segments
             if s.page_idx in numbers and (not document_ids or s.document_id in document_ids)
         ]
-        return Places(spans=spans, documents=[], whole=False, only=True) if spans else None
+        return Places(spans=spans, documents=[], whole=False, missing=None) if spans else None
 
 
 @dataclass

@@ -15,23 +15,29 @@ SpanKind = Literal["code", "link", "tag", "mark"]
 LOOKS_LIKE_A_MARK = re.compile(r"\[(?:\^|ref:)?\d+\]", re.IGNORECASE)
 
 # A mark as a person or a lenient client reads it: with other brackets, wide or raised digits, entities, escapes, spaces
-# and characters that nobody sees.
-_OPENING = r"(?:\\?\[|[［【〔〖⟦❲]|&(?:\#0*91|\#x0*5b|lbrack|lsqb);?)"
-_CLOSING = r"(?:\\?\]|[］】〕〗⟧❳]|&(?:\#0*93|\#x0*5d|rbrack|rsqb);?)"
+# and characters that nobody sees, several in one, or raised by a tag. A number in braces behind a letter or a sign of
+# formulas is none, and nor is a raised one behind a number or a short word, which is an exponent.
+_OPENING = r"(?:\\?\[|[［【〔〖⟦❲⁽]|(?<![\w{}\\^_$])\{|&(?:\#0*91|\#x0*5b|lbrack|lsqb);?)"
+_CLOSING = r"(?:\\?\]|[］】〕〗⟧❳⁾}]|&(?:\#0*93|\#x0*5d|rbrack|rsqb);?)"
+_RAISED = r"(?:(?<!\d)(?<!\b\w)(?<!\b\w\w)<(?=sup\b)|<(?=cite\b))"
+_TAG = r"(?:sup|cite)\b[^<>]{0,100}>\[?"
 _UNSEEN_ENTITY = (
     r"&(?:nbsp|ensp|emsp|thinsp|zwnj|zwj|shy|\#0*(?:160|173|8\d{3}|12288|65279)|\#x0*(?:a[0d]|20\w\w|3000|feff));?"
 )
 _GAP = rf"(?:[ \t\u00a0\u2000-\u200a\u202f\u205f\u3000{INVISIBLE}]|{_UNSEEN_ENTITY}){{0,8}}+"
 _DIGIT = r"(?:[\d¹²³⁰⁴-⁹₀-₉①-⑳]|&\#0*(?:4[89]|5[0-7]);?|&\#x0*3\d;?)"
+_NUMBER = rf"(?:\\?[\^＾]|ref[:：])?{_GAP}(?:{_DIGIT}{_GAP}){{1,6}}+"
+_NUMBERS = rf"{_GAP}{_NUMBER}(?:[,;，；、–-]{_GAP}{_NUMBER}){{0,20}}+"
 READS_AS_A_MARK = re.compile(
-    rf"(?P<open>{_OPENING}){_GAP}(?:\\?[\^＾]|ref[:：])?{_GAP}(?:{_DIGIT}{_GAP}){{1,6}}+{_CLOSING}", re.IGNORECASE
+    rf"(?P<open>{_OPENING}|{_RAISED})(?P<tag>{_TAG})?{_NUMBERS}(?(tag)\]?</(?:sup|cite)>|{_CLOSING})", re.IGNORECASE
 )
 _LONGEST_MARK = 200
-_MARK_BEGUN = re.compile(
-    rf"(?:{_OPENING}(?:{_DIGIT}|{_UNSEEN_ENTITY}|[ \t\u00a0\u2000-\u200a\u202f\u205f\u3000{INVISIBLE}\^＾:：\\ref])"
-    r"{0,60}+(?:&[#\w]{0,8}+)?|&[#\w]{0,8}+|\\)\Z",
-    re.IGNORECASE,
+_INSIDE = (
+    rf"(?:{_DIGIT}|{_UNSEEN_ENTITY}|[ \t\u00a0\u2000-\u200a\u202f\u205f\u3000{INVISIBLE}\^＾:：\\ref,;，；、–-])"
+    r"{0,60}+(?:&[#\w]{0,8}+)?"
 )
+_TAG_BEGUN = rf"<(?:[a-z]{{0,4}}|(?:sup|cite)\b[^<>]{{0,100}}|{_TAG}{_INSIDE}\]?(?:</?[a-z]{{0,4}})?)"
+_MARK_BEGUN = re.compile(rf"(?:{_OPENING}{_INSIDE}|{_TAG_BEGUN}|&[#\w]{{0,8}}+|\\)\Z", re.IGNORECASE)
 
 
 def begun_mark(text: str) -> int:

@@ -77,11 +77,11 @@ _ORDINAL_PAGE = LatePattern(rf"\b(?:({'|'.join(_ORDINALS)})|(\d{{1,5}})(?:st|nd|
 
 _HAN_DIGITS = {digit: value for value, digit in enumerate("零一二三四五六七八九")} | {"〇": 0, "两": 2, "兩": 2}
 _HAN_UNITS = {"十": 10, "百": 100, "千": 1000}
-_HAN_NUMBER = rf"(?:\d{{1,5}}|[{''.join(_HAN_DIGITS)}{''.join(_HAN_UNITS)}]{{1,7}})"
+HAN_NUMBER = rf"(?:\d{{1,5}}|[{''.join(_HAN_DIGITS)}{''.join(_HAN_UNITS)}]{{1,7}})"
 _HAN_LIST = re.compile(
-    rf"第\s*({_HAN_NUMBER}(?:\s*(?:[页頁]?\s*[-–—~～至到、,，和与與及]\s*第?)\s*{_HAN_NUMBER})*)\s*(?:[页頁]|ページ|페이지)"
+    rf"第\s*({HAN_NUMBER}(?:\s*(?:[页頁]?\s*[-–—~～至到、,，和与與及]\s*第?)\s*{HAN_NUMBER})*)\s*(?:[页頁]|ページ|페이지)"
 )
-_HAN_SPAN = re.compile(rf"({_HAN_NUMBER})(?:\s*[页頁]?\s*[-–—~～至到]\s*第?\s*({_HAN_NUMBER}))?")
+_HAN_SPAN = re.compile(rf"({HAN_NUMBER})(?:\s*[页頁]?\s*[-–—~～至到]\s*第?\s*({HAN_NUMBER}))?")
 # Japanese and Korean count "3ページ" without a prefix.
 _COUNTED = re.compile(r"(\d{1,5})(?:\s*[-–—~～]\s*(\d{1,5}))?\s*(?:ページ目?|페이지|쪽)")
 
@@ -100,7 +100,7 @@ def page_references(question: str) -> tuple[range, ...]:
             value = _ORDINALS.get(_plain(match[1])) if match[1] else int(match[2])
             found.append((match.start(), _pages(value, None)))
     for match in _HAN_LIST.finditer(text):
-        found += [(match.start(), _pages(_han(a), _han(b))) for a, b in _HAN_SPAN.findall(match[1])]
+        found += [(match.start(), _pages(han_number(a), han_number(b))) for a, b in _HAN_SPAN.findall(match[1])]
     for match in _COUNTED.finditer(text):
         found.append((match.start(), _pages(int(match[1]), int(match[2]) if match[2] else None)))
     ordered = [pages for _, pages in sorted(found, key=lambda pair: pair[0]) if pages.start > 0]
@@ -134,7 +134,7 @@ def _plain(words: str) -> str:
     return " ".join(words.casefold().replace("ı", "i").replace("\u0307", "").split())
 
 
-def _han(text: str) -> int | None:
+def han_number(text: str) -> int | None:
     """Read a number in Chinese numerals below ten thousand, or in digits."""
     if not text:
         return None

@@ -9,7 +9,9 @@ import re
 from bisect import bisect_right
 from itertools import pairwise
 
+from text.dates import months
 from text.language import word_set
+from text.normal_forms import fold_case
 from text.scripts import FULL_WIDTH, HAN_AND_KANA, HANGUL
 
 # Followed by a name or a number, so never the end of a sentence.
@@ -137,7 +139,8 @@ def _is_decided(text: str, line_start: int, stop: re.Match[str]) -> bool:
     after = _SPACE.match(text, _closed(text, stop.end())).end()  # type: ignore[union-attr]
     if _OPENING.match(text, after).end() == len(text):  # type: ignore[union-attr]
         return False
-    if stop[0] != "." or not _is_ambiguous(_token_before(text, line_start, stop.start())):
+    token = _token_before(text, line_start, stop.start())
+    if stop[0] != "." or not (_is_ambiguous(token) or _may_be_day(token)):
         return True
     opener = _WORD.search(text, after, after + _LONGEST_OPENER)
     return len(text) > after + _LONGEST_OPENER or (opener is not None and opener.end() + 1 < len(text))
@@ -207,6 +210,9 @@ def _period_ends(text: str, line_start: int, stop: int, after: int) -> bool:
     word = token.casefold()
     if len(token) > 1 and word.isalpha() and word not in _SHORTENED:
         return True  # as before most stops
+    if _may_be_day(token):  # "am 6. Mai"
+        month = _WORD.match(text, after)
+        return month is None or fold_case(month[0]) not in months()
     if word in _TITLES and not (word in {"no", "v", "sun", "mar", "sat", "dec", "art", "p", "c"} and token.islower()):
         return False
     if _is_ambiguous(token):
@@ -228,6 +234,10 @@ def _last_token(before: str) -> str:
 def _is_ambiguous(token: str) -> bool:
     """Whether a period after this token ends a sentence only where a word follows that commonly opens one."""
     return token.casefold() in _AMBIGUOUS or (len(token) == 1 and token.isalpha() and token.isupper()) or _dotted(token)
+
+
+def _may_be_day(token: str) -> bool:
+    return len(token) <= 2 and token.isdecimal()
 
 
 def _dotted(token: str) -> bool:

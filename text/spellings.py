@@ -73,7 +73,7 @@ def _date(text: str, date: str, start: int, end: int) -> Spelling:
     keys = {f"@{part}" for part in parts_of_date(date) if len(part) > 4}
     year, _, rest = date.partition("-")
     month, _, day = rest.partition("-")
-    if "/" in text[start:end] and day and int(day) <= 12:  # which of the two is the month, nobody can tell
+    if text[start:end].find("/") in (1, 2) and day and int(day) <= 12:  # which of them is the month, nobody can tell
         keys.add(f"@{year}-{day}-{month}")
     return Spelling(start, end, f"@{date}", tuple(sorted(keys)))
 

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 import tools
-from graph.errors import CitewellError
+from graph.errors import CitewellError, UnreadableDocument
 from tests.contract.test_sandbox import HOW
 from tests.distributions import install
 from tools.confinement.kernel import MACHINE
@@ -213,6 +213,50 @@ async def test_what_holds_is_told(sandbox: Sandbox) -> None:
     holds, _ = await sandbox.run("confinement", {}, b"")
     assert holds["landlock"] == landlock_version()
     assert holds["privileges"] == (sys.platform == "linux")
+
+
+FORGERIES = {
+    "another workspace": "rows.PackedDocument.of = lambda workspace, *rest, **more: of(workspace + 1, *rest, **more)",
+    "another document": "rows.PackedDocument.of = lambda workspace, number, *rest, **more:"
+    " of(workspace, number[:-1] + '%x' % (15 - int(number[-1], 16)), *rest, **more)",
+    "another's segments": "rows.PackedDocument.of = lambda *all, **more:"
+    " dataclasses.replace(of(*all, **more), segments=0)",
+    "no rows": "rows.PackedDocument.of = lambda *all, **more: dataclasses.replace(of(*all, **more), rows=b'PGCOPY')",
+}
+
+
+@pytest.mark.parametrize("forgery", FORGERIES)
+async def test_what_a_taken_over_process_replies_is_its_document_or_refused(sandbox: Sandbox, forgery: str) -> None:
+    imports = "import dataclasses\nimport tools.retrieval.segment_rows as rows\nof = rows.PackedDocument.of\n"
+    with pytest.raises(UnreadableDocument):
+        await tried(sandbox, imports + FORGERIES[forgery])
+    assert await tried(sandbox, "got = 1") == 1  # by another process
+
+
+async def test_what_a_file_leaves_in_its_process_meets_no_other_workspace(sandbox: Sandbox) -> None:
+    await tried(sandbox, "sys.left = 'a trap'")
+    assert await tried(sandbox, "got = getattr(sys, 'left', None)") == "a trap"
+    new = NewDocument(
+        name="a.hostile", data=json.dumps({"code": "got = getattr(sys, 'left', None)", "given": None}).encode()
+    )
+    other = await sandbox.read(WiredDocument.of(new), replace(HOW, dimension=None, workspace=2))
+    assert other.texts == ["[null]"]
+
+
+async def test_no_file_says_who_may_read_it(sandbox: Sandbox) -> None:
+    code = (
+        "import dataclasses\nimport tools.library.reading as reading\nmake = reading.make_ready\n"
+        "def forged(*all, **more):\n"
+        "    ready, parsed = make(*all, **more)\n"
+        "    fields = dataclasses.replace(ready.fields, owner='eve', readers=['user:eve'], space_id='1')\n"
+        "    return dataclasses.replace(ready, fields=fields), parsed\n"
+        "reading.make_ready = forged"
+    )
+    await tried(sandbox, code)
+    new = NewDocument(name="a.md", data=b"A lamp.", owner="ann", readers=["user:bob"])
+    fields = (await sandbox.read(WiredDocument.of(new), HOW)).ready.fields
+    assert (fields.owner, fields.readers, fields.space_id) == ("ann", ["user:bob"], None)
+    await sandbox.rest()
 
 
 def document(path: Path) -> WiredDocument:

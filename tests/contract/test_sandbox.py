@@ -6,6 +6,8 @@ import io
 import zipfile
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
+from typing import Any
+from uuid import uuid4
 
 import psutil
 import pytest
@@ -15,7 +17,8 @@ from graph.errors import CitewellError, DocumentTooExpensive, InvalidRequest, Un
 from tests.distributions import install
 from tools.library.new_documents import NewDocument
 from tools.library.reading import ReadFile, Reading, WiredDocument
-from tools.library.sandbox import Sandbox
+from tools.library.sandbox import MOST_FILES, OnPart, Sandbox
+from tools.library.sandbox_tasks import Frame, Task
 
 HOW = Reading(
     workspace=1,
@@ -306,7 +309,7 @@ async def unpacked(sandbox: Sandbox, new: NewDocument) -> tuple[bool, list[Wired
     async def take(document: WiredDocument) -> None:
         documents.append(document)
 
-    return await sandbox.unpack(new, 100_000, take), documents
+    return await sandbox.unpack(new, 100_000, take, whose=1), documents
 
 
 async def test_an_archive_is_unpacked_file_by_file(sandbox: Sandbox) -> None:
@@ -350,3 +353,31 @@ def test_time_follows_size() -> None:
     assert limited.seconds_for(10_000) == pytest.approx(30, abs=1)
     assert limited.seconds_for(10_000_000) == pytest.approx(75)
     assert limited.seconds_for(30_000_000) == 120
+
+
+async def test_what_a_taken_over_process_says_of_a_file_is_its_path_alone(
+    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def run(task: Task, header: dict[str, Any], *blobs: bytes, on_part: OnPart, **_: Any) -> Frame:
+        await on_part({"path": "a.md", "fields": "{}", "owner": "mallory", "document_id": str(uuid4())}, b"# Lamps")
+        return {"is_archive": True}, []
+
+    monkeypatch.setattr(sandbox, "run", run)
+    new = NewDocument(name="all.zip", data=b"PK\x03\x04", owner="ann", readers=["group:staff"])
+    _, [file] = await unpacked(sandbox, new)
+    document = file.document()
+    assert (document.name, document.owner, document.readers) == ("all.zip/a.md", "ann", ["group:staff"])
+    assert document.document_id == WiredDocument.of(replace(document, document_id=None)).document_id
+
+
+async def test_a_taken_over_process_sends_no_more_files_than_an_archive_holds(
+    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def run(task: Task, header: dict[str, Any], *blobs: bytes, on_part: OnPart, **_: Any) -> Frame:
+        for number in range(MOST_FILES + 1):
+            await on_part({"path": f"{number}.md", "error": ["unreadable_document", "It is none.", ""]}, b"")
+        return {"is_archive": True}, []
+
+    monkeypatch.setattr(sandbox, "run", run)
+    with pytest.raises(EOFError):
+        await unpacked(sandbox, NewDocument(name="all.zip", data=b"PK\x03\x04"))

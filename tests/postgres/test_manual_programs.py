@@ -24,6 +24,7 @@ from tests.api.serving import served
 from tests.conftest import NO_FILE, QUICKLY
 from tests.manual_programs import PROGRAMS, ROOT, STUDIO_PROGRAMS, Program
 from tests.scripted_openai import ScriptedOpenAI, say, scripted_openai
+from tools.auth.api_keys import ApiKeys
 from tools.library.found_files import unread_files
 from tools.library.ingestion import NewDocument, Refused
 from tools.settings import Settings
@@ -60,7 +61,8 @@ async def manual(shared_database_url: str, tmp_path_factory: pytest.TempPathFact
         reports = citewell.library.ingestor.ingest_many(Identity(), files)
         assert [report async for report in reports if isinstance(report, Refused)] == []
         async with served(create_app(settings, citewell=citewell)) as url:
-            yield {"http://127.0.0.1:8400": url, "https://citewell.example.com": url}
+            key = await ApiKeys(citewell.library.database, citewell.library.workspaces).create("default", "ann")
+            yield {"http://127.0.0.1:8400": url, "https://citewell.example.com": url, "cw_...": key}
 
 
 @pytest.fixture

@@ -119,7 +119,7 @@ async def named(citewell: Citewell, question: str) -> Places | None:
 async def text_of(citewell: Citewell, question: str) -> str:
     """Return the text of the places that a question is sure to name."""
     places = await named(citewell, question)
-    assert places is not None and places["only"], question
+    assert places is not None, question
     texts = []
     for span in places["spans"]:
         [page] = await citewell.library.reader.read_pages([span["document_id"]], ME)
@@ -149,7 +149,8 @@ async def test_what_stands_in_a_place_is_shown_in_its_order(citewell: Citewell) 
     ):
         state = await ask(citewell, question)
         places = [told(state).find(each) for each in shown]
-        assert state.outcome == "answered" and places == sorted(places) and places[0] >= 0, (question, told(state))
+        assert state.outcome == "answered", question
+        assert [-1, *places] == sorted({-1, *places}), (question, told(state))
         assert hidden not in told(state), question
 
 
@@ -168,7 +169,7 @@ async def test_a_number_that_is_no_place_narrows_nothing(citewell: Citewell) -> 
         ("Within how many days are invoices paid?", "21 days"),
     ):
         places = await named(citewell, question)
-        assert places is None or not places["only"]
+        assert places is None
         assert said in told(await ask(citewell, question)), question
 
 
@@ -179,7 +180,7 @@ async def test_a_document_is_named_by_its_file_or_its_date(citewell: Citewell) -
         ("Who keeps the keys by the decision of 3 March?", "Decision of 3 March 2026 on hours"),
     ):
         places = await named(citewell, question)
-        assert places is not None and places["only"]
+        assert places is not None
         [page] = await citewell.library.reader.read_pages(places["documents"], ME)
         assert page.title == title
 
@@ -193,7 +194,8 @@ async def test_a_page_that_there_is_not_is_told_with_the_last_one(citewell: Cite
         state = await ask(citewell, question)
         assert (state.outcome, state.sources, state.candidates) == ("abstained", [], []), question
         missing = (state.refusal or {}).get("missing_page")
-        assert missing is not None and (missing["title"], missing["pages"]) == (title, pages)
+        assert missing is not None
+        assert (missing["title"], missing["pages"]) == (title, pages)
         assert str(pages) in told(state)
 
 
@@ -207,7 +209,7 @@ async def test_a_model_is_not_asked_for_a_page_that_there_is_not(
         scripted_openai.script(answer({"text": "Others are told nothing.", "source_ids": []}), to="generate_answer")
         await ask(modelled, "What does clause 14 say?", model="scripted")
         context = str(scripted_openai.asked("generate_answer")[-1].body)
-        assert "five years" in context and "Denmark" not in context and "10,000" not in context
+        assert [each in context for each in ("five years", "Denmark", "10,000")] == [True, False, False]
 
 
 async def test_a_place_of_what_one_may_not_read_is_none(citewell: Citewell) -> None:

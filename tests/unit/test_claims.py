@@ -127,6 +127,14 @@ def test_a_source_in_another_language_is_for_a_judge_to_read(claim: str) -> None
     assert checked.proofs
 
 
+def test_words_do_not_take_a_claim_away_from_a_source_in_another_language() -> None:
+    cited = segment("b3", 0, "Der Wassertank der Maschine fasst 4 Liter und ist aus Glas.")
+    other = segment("pro", 0, "Bình sữa chứa 5 lít và giữ ở 4 °C. Bình phải được rửa mỗi ngày.")
+    section = WrittenSection("Bình nước của B3 chứa 4 lít.", (cited,), (other,), question="Bình nước chứa mấy lít?")
+    (claim,) = check_section(section)
+    assert {(proof["segment_id"], proof["origin"]) for proof in claim.proofs} == {("b3:0", "cited")}
+
+
 def test_a_number_of_the_question_or_of_a_title_needs_no_source() -> None:
     source = segment("doc", 0, "The tower is made of stone.", title="Tower 7")
     section = WrittenSection("In 1990, tower 7 was of stone.", (source,), question="What was it in 1990?")

@@ -8,6 +8,7 @@ from itertools import pairwise
 import pytest
 from hypothesis import assume, given, settings
 
+from answers.links import without_marks
 from answers.marks import mark_of
 from api.dialects.citation_marks import JOINER, bracket, footnote, marked_pieces, marked_text, reference, utf16
 from api.dialects.section_buffer import FinalSection, Retracted, SectionBuffer, final_sections
@@ -359,7 +360,7 @@ def test_what_only_looks_like_a_mark_is_told_apart(mark: str) -> None:
     text = f"As {mark} says."
     [piece] = marked_pieces(told(text, claim("", text, "supported", [])), bracket)
     assert piece == f"As [{JOINER}{mark[1:]} says."
-    assert marked_pieces(told("See [a], [1, 2] and [x^2]."), bracket) == ["See [a], [1, 2] and [x^2]."]
+    assert marked_pieces(told("See [a], [b, 2] and [x^2]."), bracket) == ["See [a], [b, 2] and [x^2]."]
 
 
 DISGUISES = [
@@ -387,6 +388,12 @@ DISGUISES = [
         "[^ 1]",
         "[ref：1]",
     ),
+    *("[1,2]", "[1, 2]", "[1; 2]", "[^1,^2]", "[1–3]", "【1、2】", "{1}", "{ 1, 2 }", "⁽¹⁾", "⁽¹², ³⁾"),
+    *("<sup>1</sup>", "<sup>[1]</sup>", '<sup class="cite">1, 2</sup>', "<cite>1</cite>", "<SUP> 1 </SUP>"),
+]
+NO_MARKS = [
+    *("10<sup>3</sup>", "5 m<sup>2</sup>", "9 cm<sup>3</sup>", "x<sup>2</sup>", "5 m² and 10³", "E=mc²"),
+    *("$\\frac{1}{2}$", "x_{1}", "a^{2}", "${1}", "{1}{2}".replace("{1}", "f{1}"), "{a}", "<sup>th</sup>", "[a, 1]"),
 ]
 
 
@@ -397,10 +404,15 @@ def test_a_mark_in_disguise_is_told_apart(mark: str, written: Callable[[int], st
     text = f"As {mark} says."
     pieces = marked_pieces(told(text, claim("", text, "supported", [citation(source(7), "supported", 0)])), written)
     assert "".join(pieces).endswith(f"says.{written(7)}")
-    opening = re.match(r"\\?[\[［【〔⟦]|&#?\w+;", mark)
+    opening = re.match(r"\\?[\[［【〔⟦{⁽<]|&#?\w+;", mark)
     assert opening is not None
     assert "".join(pieces).startswith(f"As {opening[0]}{JOINER}{mark[opening.end() :]} says.")
     assert settled_end(f"As {mark[:-1]}") <= len("As ")
+
+
+@pytest.mark.parametrize("text", NO_MARKS)
+def test_an_exponent_a_formula_and_a_list_of_other_things_are_no_marks(text: str) -> None:
+    assert without_marks(f"As {text} says.") == f"As {text} says."
 
 
 def test_a_mark_that_a_claim_ends_in_the_middle_of_is_told_apart() -> None:

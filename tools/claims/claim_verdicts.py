@@ -79,8 +79,8 @@ def _evidence(claim: str, sources: Sources, others: Sources) -> tuple[Evidence, 
     other = best_segment(weights, others) if own.share + BETTER <= 1 else Evidence()
     if not sources.segments:
         return own, other, UNCITED
-    if other.share >= max(BEARS, own.share + BETTER):
-        return own, other, ELSEWHERE
+    if other.share >= max(BEARS, own.share + BETTER) and not _is_foreign(claim, sources):
+        return own, other, ELSEWHERE  # words of another language are no measure of what is nearer
     if own.share >= NOTHING:
         return own, Evidence(), Reason("closest_sentence", round(own.share, 4))
     if not _is_foreign(claim, sources):

@@ -27,7 +27,7 @@ from tools.library.document_filters import (
 from tools.library.likeness import SimilarDocument, find_similar
 from tools.library.new_documents import DocumentFields, ReadyDocument, readers_with, stored_readers
 from tools.originals.originals import Original, Originals
-from tools.retrieval.indexing import drop_segments, new_version
+from tools.retrieval.indexing import forget_segments, new_version
 from tools.retrieval.scope import NOT_EXPIRED, READABLE, VISIBLE, readable, reading_as
 from tools.storage.database import Connection, Database, row_of, rows_of, value_of
 from tools.storage.pagination import decode_cursor, encode_cursor
@@ -412,7 +412,7 @@ class Documents:
             await lock_library(connection, row["workspace"])
             gone = [found[0] for found in await (await connection.execute(_GONE, row)).fetchall()]
             if gone:
-                await drop_segments(connection, row["workspace"], gone)
+                await forget_segments(connection, row["workspace"], gone)
                 await connection.execute(_REMOVE, [row["workspace"], gone])
         return len(gone)
 

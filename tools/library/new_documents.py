@@ -159,25 +159,35 @@ def make_ready(
     metadata = _named(new) | front if new.metadata is None else new.metadata
     if new.source is not None and isinstance(metadata, dict):
         metadata = {**metadata, "source": new.source}
-    space: Space = new.space or {"id": None, "slug": None}
     fields = DocumentFields(
         title=_short("title", new.title) or _title(parsed, new.name),
         slug=_short("slug", new.slug or _text_field(front, "slug")),
-        space_id=_short("space.id", space.get("id")),
-        space_slug=_short("space.slug", space.get("slug")),
         url=_checked_url(_short("url", new.url or _text_field(front, "url"))),
         source_type=_short("source_type", new.source_type) or "document",
-        owner=_short("owner", new.owner),
-        readers=checked_readers(new.readers, new.owner),
         metadata=_checked_metadata(metadata),
         media_type=parsed.media_type,
         page_count=parsed.page_count,
         left_out=[storable(said) for said in parsed.left_out],
         likeness=sketch(parsed.text),
-        expires_at=_checked_moment(new.expires_at),
+        **fields_of_request(new),
     )
     content_hash = _content_hash(parsed, fields.title, size)
     return ReadyDocument(document_id, new.name, fields, content_hash, warnings=parsed.warnings), parsed
+
+
+def fields_of_request(new: NewDocument) -> dict[str, Any]:
+    """Return the fields of a document on which no file has a say: who may read it, where, and how long.
+
+    Raises InvalidRequest.
+    """
+    space: Space = new.space or {"id": None, "slug": None}
+    return {
+        "space_id": _short("space.id", space.get("id")),
+        "space_slug": _short("space.slug", space.get("slug")),
+        "owner": _short("owner", new.owner),
+        "readers": checked_readers(new.readers, new.owner),
+        "expires_at": _checked_moment(new.expires_at),
+    }
 
 
 def is_archive(new: NewDocument) -> bool:
@@ -206,20 +216,24 @@ def documents_in(new: NewDocument, *, max_bytes: int) -> Iterator[tuple[str, New
 
     if new.title or new.slug:
         raise InvalidRequest("title, slug: an archive holds several documents, each of which has its own.")
-    document_id = None if new.document_id is None else UUID(valid_id(new.document_id))
     empty = True
     for member in members(new.data, max_bytes=max_bytes):
         empty = False
-        inside = replace(
-            new,
-            data=member.data,
-            name="/".join(filter(None, (new.name, member.path))),
-            media_type=None,
-            document_id=None if document_id is None else str(uuid5(document_id, composed(member.path))),
-        )
-        yield member.path, member.error or inside
+        yield member.path, member.error or member_of(new, member.path, member.data)
     if empty:
         raise UnreadableDocument("The archive holds no files.")
+
+
+def member_of(archive: NewDocument, path: str, data: bytes) -> NewDocument:
+    """Return the document that a file of an archive is. Raises InvalidRequest."""
+    document_id = None if archive.document_id is None else UUID(valid_id(archive.document_id))
+    return replace(
+        archive,
+        data=data,
+        name="/".join(filter(None, (archive.name, path))),
+        media_type=None,
+        document_id=None if document_id is None else str(uuid5(document_id, composed(path))),
+    )
 
 
 def id_of(new: NewDocument) -> str:

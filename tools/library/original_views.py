@@ -73,7 +73,9 @@ class OriginalViews:
             if read.content_hash != stored.content_hash:
                 raise NotFound("The document has changed.")
             header = {"media_type": stored.original["media_type"], "blocks": read.blocks}
-            reply, blobs = await self._sandbox.run("layout", header, data, read.text.encode())
+            reply, blobs = await self._sandbox.run(
+                "layout", header, data, read.text.encode(), whose=stored.key.workspace
+            )
             return await asyncio.to_thread(lambda: (pictures_of(reply, blobs), b"".join(blobs)))
 
         return await self._seen(stored, "layout", stored.content_hash, UNREADABLE, see) or []
@@ -99,7 +101,7 @@ class OriginalViews:
         header = {"page_idx": page_idx, "quote": quote, "before": before}
 
         async def see(data: bytes) -> tuple[Any, bytes]:
-            reply, _ = await self._sandbox.run("place", header, data)
+            reply, _ = await self._sandbox.run("place", header, data, whose=stored.key.workspace)
             return [reply["place"]], b""
 
         page = f"page {page_idx}"

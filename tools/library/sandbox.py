@@ -19,10 +19,11 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from graph.errors import DocumentTooExpensive, UnreadableDocument, restored_error
+from text.near_words import is_listed
 from tools.concurrency.tasks import cancel_and_wait
 from tools.confinement.environment import plain_environment
 from tools.confinement.kernel import hide_memory
-from tools.library.new_documents import DocumentFields, NewDocument, ReadyDocument
+from tools.library.new_documents import DocumentFields, NewDocument, ReadyDocument, fields_of_request, member_of
 from tools.library.reading import Progress, ReadFile, Reading, WiredDocument, silent
 from tools.library.sandbox_process import LENGTH, write_frame
 from tools.library.sandbox_tasks import Frame, Task
@@ -39,6 +40,7 @@ ONE_THREAD = dict.fromkeys(
 ) | {"TOKENIZERS_PARALLELISM": "false"}
 REST_SECONDS = 60.0  # without a file, before a process ends: starting one takes half a second, keeping it 60 MB or more
 FILE_MEGABYTES = 1024  # of memory, that reading a file may take: what takes more is a bomb, or made to be split
+MOST_FILES = 5_000  # of an archive
 LEAST_SHARE = 0.25  # of the seconds of a file of the largest size, which a small one gets
 _PROGRAM = """
 import json, sys
@@ -57,6 +59,7 @@ class _Reader:
 
     process: Process
     scratch: str
+    whose: int | None
     usable: bool = True
 
     async def send(self, header: dict[str, Any], *blobs: bytes) -> bool:
@@ -129,7 +132,7 @@ class Sandbox:
     megabytes: int
     rest_seconds: float = REST_SECONDS
     full_bytes: int = 0
-    reply_bytes: int = 1 << 30
+    reply_bytes: int = 1 << 29
     _idle: list[_Reader] = field(default_factory=list, init=False)
     _all: set[_Reader] = field(default_factory=set, init=False)
     _slots: asyncio.Semaphore = field(init=False)
@@ -144,22 +147,41 @@ class Sandbox:
         header = {**_fields_of(document), "how": asdict(how)}
         # Recognising the text of a scan takes long for few bytes.
         seconds = self.seconds if how.recognition is not None else None
-        reply, blobs = await self.run("document", header, document.data, on_progress=on_progress, seconds=seconds)
-        return _read_file(document, how, reply, blobs)
+        reply, blobs = await self.run(
+            "document", header, document.data, on_progress=on_progress, seconds=seconds, whose=how.workspace
+        )
+        with suppress(KeyError, TypeError, ValueError):  # a file may have taken over the process
+            file = _read_file(document, how, reply, blobs)
+            if file.packed is None or await asyncio.to_thread(file.packed.is_of, how.workspace):
+                return file
+        await self.rest()
+        raise UnreadableDocument("The process that read it replied with what is not this document.")
 
-    async def unpack(self, new: NewDocument, max_bytes: int, on_document: OnDocument) -> bool:
-        """Unpack the documents of an archive one by one; return False where it is a document itself.
+    async def unpack(self, new: NewDocument, max_bytes: int, on_document: OnDocument, *, whose: int) -> bool:
+        """Unpack the documents of an archive of a workspace one by one; return False where it is a document itself.
 
         Raises as ``run`` does, InvalidRequest, and what ``on_document`` does.
         """
 
+        left = MOST_FILES
+
         async def on_part(part: dict[str, Any], data: bytes) -> None:
-            await on_document(WiredDocument(data=data, **part))
+            nonlocal left
+            left -= 1
+            if left < 0 or len(data) > max_bytes:  # only a process that a file has taken over sends so much
+                raise EOFError
+            file = member_of(new, str(part["path"]), data)  # all else is what was said of the archive
+            if "error" in part:
+                await on_document(WiredDocument.refused(file.name, restored_error(*part["error"])))
+            else:
+                await on_document(await asyncio.to_thread(WiredDocument.of, file))
 
         wired = await asyncio.to_thread(WiredDocument.of, new)
-        header = {**_fields_of(wired), "max_bytes": max_bytes, "has_id": new.document_id is not None}
-        reply, _ = await self.run("unpack", header, wired.data, on_part=on_part)
-        return bool(reply["is_archive"])
+        header = {**_fields_of(wired), "max_bytes": max_bytes}
+        reply, _ = await self.run("unpack", header, wired.data, on_part=on_part, whose=whose)
+        if not (is_archive := bool(reply["is_archive"])):
+            await on_document(wired)
+        return is_archive
 
     async def addresses(self, data: bytes, address: str) -> tuple[str, Sequence[str]]:
         """Return the address that an HTML page calls its own, and those it links to; none where it can't be read."""
@@ -188,18 +210,21 @@ class Sandbox:
         on_progress: Progress = silent,
         on_part: OnPart | None = None,
         seconds: float | None = None,
+        whose: int | None = None,
     ) -> Frame:
         """Have a process do a task on the bytes of a file. A caller that is cancelled ends the process.
 
-        ``on_part`` is awaited for each part of the reply. Raises UnreadableDocument, and DocumentTooExpensive where a
+        ``whose`` is a workspace: what a file may have left in the process, no file of another one meets. ``on_part``
+        is awaited for each part of the reply. Raises UnreadableDocument, and DocumentTooExpensive where a
         limit is exceeded or the process ends.
         """
         seconds = self.seconds_for(sum(map(len, blobs))) if seconds is None else seconds
         header = {**header, "task": task, "seconds": seconds}
         async with self._slots:
-            was_idle = bool(self._idle)
+            idle = self._idle_of(whose)
+            was_idle = idle is not None
             while True:
-                reader = self._idle.pop() if was_idle and self._idle else await self._start()
+                reader, idle = idle or await self._start_for(whose), None
                 try:
                     async with asyncio.timeout(seconds):
                         if not await reader.send(header, *blobs) and was_idle:
@@ -220,6 +245,19 @@ class Sandbox:
                 if "error" in reply:
                     raise restored_error(*reply["error"])
                 return reply, sent
+
+    def _idle_of(self, whose: int | None) -> _Reader | None:
+        found = next((each for each in self._idle if each.whose == whose), None)
+        if found is not None:
+            self._idle.remove(found)
+        return found
+
+    async def _start_for(self, whose: int | None) -> _Reader:
+        if self._idle and len(self._all) >= self.size:
+            await self._drop(self._idle.pop(0))
+        reader = await self._start()
+        reader.whose = whose
+        return reader
 
     async def rest(self) -> None:
         """End the processes that are not reading; the next file starts one again."""
@@ -249,12 +287,16 @@ class Sandbox:
         hide_memory()
         paths = json.dumps([path for path in sys.path if path])
         scratch = tempfile.mkdtemp(prefix="citewell-")
-        process = await asyncio.create_subprocess_exec(
-            sys.executable, "-P", "-c", _PROGRAM, str(self.megabytes), paths, scratch,
-            stdin=PIPE, stdout=PIPE, env=plain_environment() | ONE_THREAD,
-            start_new_session=True,  # Ctrl-C is for the parent, and one signal ends what a parser starts
-        )  # fmt: skip
-        reader = _Reader(process, scratch)
+        try:
+            process = await asyncio.create_subprocess_exec(
+                sys.executable, "-P", "-c", _PROGRAM, str(self.megabytes), paths, scratch,
+                stdin=PIPE, stdout=PIPE, env=plain_environment() | ONE_THREAD,
+                start_new_session=True,  # Ctrl-C is for the parent, and one signal ends what a parser starts
+            )  # fmt: skip
+        except BaseException:
+            _remove(scratch)
+            raise
+        reader = _Reader(process, scratch, None)
         self._all.add(reader)
         return reader
 
@@ -298,13 +340,12 @@ def _too_slow(seconds: float) -> DocumentTooExpensive:
 
 
 def _read_file(document: WiredDocument, how: Reading, reply: dict[str, Any], blobs: list[bytes]) -> ReadFile:
-    values = {**reply["fields"], "expires_at": document.expires_at}
-    fields, warnings = DocumentFields(**values), tuple(reply["warnings"])
+    fields = DocumentFields(**{**reply["fields"], **fields_of_request(document.document())})
+    warnings = tuple(reply["warnings"])
     ready = ReadyDocument(document.document_id, document.name, fields, reply["content_hash"], warnings=warnings)
     if not blobs:
         return ReadFile(ready, None)
     rows, terms, vectors = blobs
-    packed = PackedDocument(
-        document.document_id, reply["segments"], rows, TermCounts.unpacked(terms), vectors, reply["words"]
-    )
+    words = set(filter(is_listed, map(str, reply["words"])))
+    packed = PackedDocument(document.document_id, reply["segments"], rows, TermCounts.unpacked(terms), vectors, words)
     return ReadFile(ready, packed, reply["texts"])

@@ -5,13 +5,14 @@ Each task gets the fields of its order, the bytes that came with it, and ``send`
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, fields, replace
+from dataclasses import asdict, replace
 from typing import Any, Literal, Protocol
 
-from graph.errors import InvalidRequest
+from graph.errors import CitewellError, InvalidRequest
 from tools.confinement.process import confinement
 from tools.library.drawn_pictures import placed_pictures
-from tools.library.reading import Reading, WiredDocument, read_document, wired_documents
+from tools.library.new_documents import documents_in
+from tools.library.reading import Reading, WiredDocument, read_document
 from tools.parsers.canonical_text import storable
 
 Frame = tuple[dict[str, Any], list[bytes]]
@@ -42,19 +43,17 @@ def _document(header: dict[str, Any], blobs: Sequence[bytes], send: Send) -> Fra
 
 
 def _unpack(header: dict[str, Any], blobs: Sequence[bytes], send: Send) -> Frame:
-    """Send the documents of an archive as parts, or the one that it is."""
-    max_bytes, has_id = header.pop("max_bytes"), header.pop("has_id")
+    """Send the files of an archive as parts, each with its path, or none where it is a document itself."""
+    max_bytes = header.pop("max_bytes")
     new = WiredDocument(data=blobs[0], **header).document()
-    if not has_id:
-        new = replace(new, document_id=None)  # so that files get ids of their own bytes
-    below = False
-    for name, wired in wired_documents(new, new.name, max_bytes=max_bytes):
-        below |= name != new.name
-        send(
-            {"part": {each.name: getattr(wired, each.name) for each in fields(wired) if each.name != "data"}},
-            wired.data,
-        )
-    return {"is_archive": below}, []
+    is_archive = False
+    for path, each in documents_in(new, max_bytes=max_bytes):
+        is_archive |= bool(path)
+        if isinstance(each, CitewellError):
+            send({"part": {"path": path, "error": [each.code, each.message, each.advice]}}, b"")
+        elif path:
+            send({"part": {"path": path}}, each.data or b"")
+    return {"is_archive": is_archive}, []
 
 
 def _layout(header: dict[str, Any], blobs: Sequence[bytes], _: Send) -> Frame:

@@ -45,11 +45,12 @@ class Uploads:
         Raises as ``Jobs.open`` does, UnreadableDocument for an archive that can't be opened, Overloaded where too many
         archives wait.
         """
-        if not await asyncio.to_thread(may_be_archive, new):
+        if len(new.data or b"") > self._max_bytes or not may_be_archive(new):
             wired = await asyncio.to_thread(lambda: list(wired_documents(new, new.name, max_bytes=self._max_bytes)))
             return await self._submit(identity, [each for _, each in wired], new), False
-        async with self._turns.take(await self._workspaces.number(identity.workspace)):
-            job_id, is_archive = await self._unpack(identity, new)
+        whose = await self._workspaces.number(identity.workspace)
+        async with self._turns.take(whose):
+            job_id, is_archive = await self._unpack(identity, new, whose)
         self._worker.start()
         return job_id, is_archive
 
@@ -58,8 +59,9 @@ class Uploads:
 
         Raises InvalidRequest where it is none, or has more than ``most_bytes`` beside its text.
         """
-        async with self._turns.take(await self._workspaces.number(identity.workspace)):
-            reply, blobs = await self._sandbox.run("json", {"most_bytes": most_bytes}, body)
+        whose = await self._workspaces.number(identity.workspace)
+        async with self._turns.take(whose):
+            reply, blobs = await self._sandbox.run("json", {"most_bytes": most_bytes}, body, whose=whose)
         rest, text = blobs
         return rest, text.decode() if reply["has_text"] else None
 
@@ -73,7 +75,7 @@ class Uploads:
         self._worker.start()
         return job_id
 
-    async def _unpack(self, identity: Identity, new: NewDocument) -> tuple[str, bool]:
+    async def _unpack(self, identity: Identity, new: NewDocument, whose: int) -> tuple[str, bool]:
         waiting: list[WiredDocument] = []
 
         async with self._jobs.open(identity) as job:
@@ -87,7 +89,7 @@ class Uploads:
                 if len(waiting) >= _FILES_AT_ONCE or sum(len(each.data) for each in waiting) >= _BYTES_AT_ONCE:
                     await add()
 
-            is_archive = await self._sandbox.unpack(new, self._max_bytes, on_document)
+            is_archive = await self._sandbox.unpack(new, self._max_bytes, on_document, whose=whose)
             await add()
         return job.job_id, is_archive
 

@@ -44,7 +44,7 @@ from tools.storage.partitions import (
 
 log = logging.getLogger(__name__)
 
-__all__ = ["COMMON", "drop_segments", "index_documents", "maintain"]
+__all__ = ["COMMON", "drop_segments", "forget_segments", "index_documents", "maintain"]
 
 
 async def new_version(conn: Connection, workspace: int) -> None:
@@ -93,6 +93,21 @@ async def drop_segments(conn: Connection, workspace: int, document_ids: Sequence
         return int(await value_of(conn, _dropping(place.tables), named))
 
 
+async def forget_segments(conn: Connection, workspace: int, document_ids: Sequence[str]) -> int:
+    """Drop the segments of documents as ``drop_segments`` does, and the words that no other segment has.
+
+    It takes time for each word, so a document that another version replaces leaves its old words to the next reindex.
+    """
+    async with conn.transaction():
+        place = await lock_library(conn, workspace)
+        bound = {"workspace": workspace, "document_ids": list(document_ids)}
+        words = sql.SQL(_WORDS.format(segments=place.read.segments))
+        bound["words"] = [word for (word,) in await (await conn.execute(words, bound)).fetchall()]
+        dropped = await drop_segments(conn, workspace, document_ids)
+        await conn.execute(sql.SQL(_FORGET.format(indexed=place.read.indexed, term_key=place.read.term_key)), bound)
+        return dropped
+
+
 async def _refuse_doubled(conn: Connection, place: Place, document_ids: Sequence[str]) -> None:
     """Raise UniqueViolation where a document is in the library: the key of a part tells nothing of the others."""
     if place.parts == 1:
@@ -121,6 +136,18 @@ _ADD_WORDS = """
 INSERT INTO vocabulary (workspace, word, term)
 SELECT %(workspace)s, word, term FROM unnest(%(words)s::text[], %(terms)s::integer[]) AS new (word, term)
 ON CONFLICT DO NOTHING
+"""
+
+
+_WORDS: LiteralString = """
+SELECT v.word FROM vocabulary AS v WHERE v.workspace = %(workspace)s AND v.term IN (
+    SELECT unnest(terms) FROM {segments} AS s
+    WHERE s.workspace = %(workspace)s AND s.document_id = ANY(%(document_ids)s::uuid[])
+)
+"""
+_FORGET: LiteralString = """
+DELETE FROM vocabulary AS v WHERE v.workspace = %(workspace)s AND v.word = ANY(%(words)s::text[])
+    AND NOT EXISTS (SELECT FROM {indexed} @> ARRAY[{term_key}v.term])
 """
 
 

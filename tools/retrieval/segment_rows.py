@@ -25,6 +25,7 @@ REAL_OID = 700
 
 _FIXED = Struct(">h iiii i16s iiii")  # field count; workspace, segment_index, document_id, start_offset, end_offset
 _VECTOR = Struct(">h ii ii i16s ihh")
+_KEY = Struct(">h ii ii i16s")  # of a row of either: field count, workspace, index of the segment, document
 _INTEGER = Struct(">ii")
 _LENGTH = Struct(">i")
 _SPARSE = Struct(">iiii")
@@ -174,6 +175,26 @@ class PackedDocument:
             words |= vocabulary_of(f"{span.heading} {body}")
             rows.append(segment_row(workspace, number, span, terms, with_impacts(terms), body, vectors=vectors))
         return cls(document_id, len(rows), b"".join(rows), TermCounts.of(held), words=words)
+
+    def is_of(self, workspace: int) -> bool:
+        """Whether its rows are whole, and of no other document or workspace. Takes CPU time.
+
+        A file may have taken over the process that laid them out.
+        """
+        document, ends = UUID(self.document_id).bytes, 0
+        width = len(self.vectors) // self.segments if self.vectors and self.segments else 0
+        for index in range(self.segments):
+            if not self.rows.startswith(_KEY.pack(_SEGMENT_FIELDS, 4, workspace, 4, index, 16, document), ends):
+                return False
+            ends += _KEY.size
+            for _ in range(_SEGMENT_FIELDS - 3):
+                if len(self.rows) < ends + 4:
+                    return False
+                ends += 4 + max(0, *_LENGTH.unpack_from(self.rows, ends))
+            key = _KEY.pack(_VECTOR_FIELDS, 4, workspace, 4, index, 16, document) + _LENGTH.pack(width - _KEY.size - 4)
+            if self.vectors and not self.vectors.startswith(key, index * width):
+                return False
+        return ends == len(self.rows) and width * self.segments == len(self.vectors)
 
     def with_vectors(self, workspace: int, embeddings: NDArray[np.float32]) -> "PackedDocument":
         """Return it with vectors, shape (segments, dimension). Raises ValueError where they are not as many."""

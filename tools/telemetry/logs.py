@@ -16,8 +16,8 @@ from functools import cache
 from types import TracebackType
 from typing import Any, Literal, TextIO
 
-from graph.addresses import without_credentials
 from graph.errors import CitewellError
+from graph.hidden_credentials import without_credentials
 
 OURS = ("citewell", "answers", "api", "cli", "graph", "nodes", "tools", "evals", "uvicorn")
 NAMED_RUN = re.compile(r"\brun ([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\b")

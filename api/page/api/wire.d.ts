@@ -675,6 +675,16 @@ export type Message = {
 };
 
 /**
+ * A page that there is not, counted from 1, and the last one there is: of the document with the `title`. Without a
+ * title it is that of the longest document in question.
+ */
+export type MissingPage = {
+  page: number;
+  pages: number;
+  title: string;
+};
+
+/**
  * A model that a request may name. `created` is in seconds since 1970, the same for all. `thinking` is our extension:
  * whether a request may ask it to think.
  */
@@ -971,7 +981,8 @@ export type ReadWhole = {
  * What a refusal says: its code, which is the stop reason of its run, and the queries that were searched for. `library`
  * is False where the library was not searched. `web_failed` is True where what lies outside of it could not be
  * searched. `written_in` are languages (ISO 639-1) of the library that it was not searched in. `notices` is what a
- * family without a model says of itself, in order; left out where it says nothing.
+ * family without a model says of itself, in order; left out where it says nothing. `missing_page` is there where the
+ * question is about a page that there is not.
  */
 export type Refusal = {
   code: "answer_complete" | "no_retrieval_needed" | "answered_from_catalogue" | "not_in_library" | "library_empty" | "nothing_found" | "search_failed" | "nothing_relevant" | "library_not_allowed" | "insufficient_evidence" | "claims_not_supported" | "repairs_used_up" | "budget_model_calls" | "budget_seconds" | "budget_tokens" | "budget_day" | "cancel_requested" | "client_disconnected" | "interrupted" | "server_stopped" | "error";
@@ -980,6 +991,7 @@ export type Refusal = {
   web_failed: boolean;
   written_in: string[];
   notices?: ("quotes_only" | "add_model")[];
+  missing_page?: MissingPage;
 };
 
 /** A document that was not ingested, and the reason. */
@@ -1674,7 +1686,7 @@ export type Workspaces = {
 
 /**
  * The place of canonical text from `start` to `end` in the original; what the format does not have is null. `boxes` are
- * of PDF alone, and empty where its original is not kept. `anchor` is the id to link to.
+ * of PDF alone, and empty where its original is not kept, or where no files may be read. `anchor` is the id to link to.
  */
 export type tools__library__places__Place = {
   document_id: string;

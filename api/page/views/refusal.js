@@ -16,8 +16,9 @@ const UNSEARCHED = ["library_not_allowed", "library_empty"];
  * @param {string} why As the stop reason says it.
  * @returns {HTMLElement[]}
  */
-export function refusalLines({ code, tried, library, written_in: languages, notices = [] }, why) {
+export function refusalLines({ code, tried, library, written_in: languages, notices = [], missing_page: missing }, why) {
   const { refusal } = words.apart;
+  if (missing) return [h("p", null, refusal.noPage(missing.page, missing.pages, missing.title))];
   const beside = WITHOUT_LIBRARY.find((each) => each === code);
   const found = !library && beside ? refusal.withoutLibrary[beside] : why;
   const reason = notices.includes("quotes_only") ? refusal.quotesOnly : found;

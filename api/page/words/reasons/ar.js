@@ -45,7 +45,6 @@ export const reasons = {
   neutral_words: "بُحث عن أسماء السؤال وأرقامه ورموزه وحدها.",
   repair: (paragraphs) => `لإثبات ما تقوله الفقرة ${paragraphs}.`,
   below_min_score: "بعيد جدًا عن السؤال",
-  off_page: "في صفحة غير التي يذكرها السؤال",
   no_answer_in_it: "لا جملة فيه تجيب عن السؤال",
   others_answer_better: "مقاطع أخرى تجيب بشكل أفضل",
   no_room: "لم يبقَ متسع ليقرأه النموذج",
@@ -82,6 +81,7 @@ export const apart = {
   refusal: {
     searched: "بُحث عن:",
     writtenIn: (languages) => `مكتبتك مكتوبة بهذه اللغات: ${languages}. قد يجد السؤال بإحداها أكثر.`,
+    noPage: (/** @type {number} */ page, /** @type {number} */ pages, /** @type {string} */ title) => (title ? `لا توجد صفحة ${page}: ينتهي «${title}» عند الصفحة ${pages}.` : `لا توجد صفحة ${page}: ينتهي أطول مستند عند الصفحة ${pages}.`),
     quotesOnly: "من دون نموذج تُنقل المستندات كما هي: لا تلخيص ولا مقارنة ولا عدّ ولا ترجمة ولا كتابة ولا حكم.",
     addModel: "يستطيع من يدير هذا الموقع إضافة نموذج عبر CITEWELL_MODELS و CITEWELL_DEFAULT_MODEL.",
     withoutLibrary: {

@@ -44,7 +44,6 @@ export const reasons = {
   neutral_words: "Only its names, numbers and code were searched for.",
   repair: (/** @type {S} */ paragraphs) => `To prove what paragraph ${paragraphs} says.`,
   below_min_score: "too far from the question",
-  off_page: "on another page than the question names",
   no_answer_in_it: "no sentence in it answers the question",
   others_answer_better: "other passages answer the question better",
   no_room: "no room left for the model to read it",
@@ -83,6 +82,7 @@ export const apart = {
   refusal: {
     searched: "Searched for:",
     writtenIn: (/** @type {string} */ languages) => `Your library is written in ${languages}: asking in such a language may find more.`,
+    noPage: (/** @type {number} */ page, /** @type {number} */ pages, /** @type {string} */ title) => (title ? `There is no page ${page}: “${title}” ends with page ${pages}.` : `There is no page ${page}: the longest document ends with page ${pages}.`),
     quotesOnly: "Without a model, documents are only quoted: nothing is summed up, compared, counted, translated, written or judged.",
     addModel: "Whoever runs this can add a model with CITEWELL_MODELS and CITEWELL_DEFAULT_MODEL.",
     withoutLibrary: {

@@ -43,7 +43,6 @@ export const reasons = {
   neutral_words: "Chỉ tìm theo tên, số và mã trong câu hỏi.",
   repair: (paragraphs) => `Để chứng minh nội dung đoạn ${paragraphs}.`,
   below_min_score: "quá xa câu hỏi",
-  off_page: "ở trang khác với trang được hỏi",
   no_answer_in_it: "không câu nào trong đó trả lời câu hỏi",
   others_answer_better: "các đoạn khác trả lời tốt hơn",
   no_room: "không còn chỗ để mô hình đọc",
@@ -80,6 +79,7 @@ export const apart = {
   refusal: {
     searched: "Đã tìm:",
     writtenIn: (languages) => `Thư viện của bạn viết bằng ${languages}: hỏi bằng ngôn ngữ đó có thể tìm được nhiều hơn.`,
+    noPage: (/** @type {number} */ page, /** @type {number} */ pages, /** @type {string} */ title) => (title ? `Không có trang ${page}: “${title}” kết thúc ở trang ${pages}.` : `Không có trang ${page}: tài liệu dài nhất kết thúc ở trang ${pages}.`),
     quotesOnly: "Khi không có mô hình, tài liệu chỉ được trích nguyên văn, không tóm tắt, so sánh, đếm, dịch, viết hay nhận xét.",
     addModel: "Người quản trị có thể thêm mô hình bằng CITEWELL_MODELS và CITEWELL_DEFAULT_MODEL.",
     withoutLibrary: {

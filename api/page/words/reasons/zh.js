@@ -43,7 +43,6 @@ export const reasons = {
   neutral_words: "只用问题中的名称、数字和代码搜索。",
   repair: (paragraphs) => `为了证明第 ${paragraphs} 段所说的内容。`,
   below_min_score: "与问题相差太远",
-  off_page: "不在问题所指的页上",
   no_answer_in_it: "其中没有一句回答了问题",
   others_answer_better: "其他段落回答得更好",
   no_room: "模型已没有余地阅读",
@@ -80,6 +79,7 @@ export const apart = {
   refusal: {
     searched: "已搜索：",
     writtenIn: (languages) => `您的资料库以${languages}写成：用其中的语言提问，可能会找到更多。`,
+    noPage: (/** @type {number} */ page, /** @type {number} */ pages, /** @type {string} */ title) => (title ? `没有第 ${page} 页：《${title}》到第 ${pages} 页为止。` : `没有第 ${page} 页：最长的文档到第 ${pages} 页为止。`),
     quotesOnly: "没有模型时只引用文档原文，不做总结、比较、计数、翻译、撰写或评判。",
     addModel: "部署者可以通过 CITEWELL_MODELS 和 CITEWELL_DEFAULT_MODEL 添加模型。",
     withoutLibrary: {
