@@ -27,7 +27,7 @@ from graph.errors import (
 )
 from migrations import pending
 from text.terms import TERMS_VERSION
-from tools.backends.backend_registry import configured_families
+from tools.backends.backend_registry import configured_families, opened_reranker
 from tools.embeddings.embedder import Embedder, refuse_mismatch
 from tools.embeddings.onnx_embedding import OnnxEmbedder
 from tools.judges.judge_registry import check_judge
@@ -392,7 +392,6 @@ def check_prices(settings: Settings) -> Check:
 
 async def check_reranker(settings: Settings) -> Check:
     """Score two texts, and check that the one that answers the question scores higher."""
-    from tools.rerankers.onnx_reranker import opened_reranker
     from tools.rerankers.reranker_endpoint import Reranker
 
     reranker = settings.reranker
