@@ -204,6 +204,7 @@ ASKED_AGAIN = {"input": QUESTION, "previous_response_id": "{response_id}", "cite
 REFERENCE = {"type": "item_reference", "id": "{answer_item_id}"}
 SENT_BACK = {"role": "assistant", "id": "{answer_item_id}", "content": [{"type": "output_text", "text": "?"}]}
 RESPONSES = [
+    apart("POST", "/v1/messages", json={"model": "extractive", "max_tokens": 500, "messages": [CHAT]}),
     apart("POST", "/v1/responses", json={"input": QUESTION, "citewell": {"min_score": 0}}),
     apart("POST", "/v1/responses", json={"input": QUESTION, "conversation": SHARED, "citewell": {"min_score": 0}}),
     gone("POST", "/v1/responses", json=ASKED_AGAIN),
