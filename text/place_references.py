@@ -36,6 +36,8 @@ _AFTER = r"(?!\w|\.\d)"
 ANY_NUMBER = rf"\d+(?:\.\d+)*{_AFTER}"
 # Behind the number of a paragraph, which prose that only begins with a number does not have.
 _APART = rf"(?=\s*(?:[.:)\]–—-]|$)|(?<=[{HAN}\d])\s*(?=[{HAN}]))"
+LONGEST = 1_000  # characters of a question that are read
+MOST_NAMES = 6  # of each kind
 FEW = 3  # words beside a place, of which some may be the name of its document
 _ROMAN = ((50, "L"), (40, "XL"), (10, "X"), (9, "IX"), (5, "V"), (4, "IV"), (1, "I"))
 
@@ -159,13 +161,15 @@ class PlaceQuestion:
 
     @classmethod
     def of(cls, question: str) -> "PlaceQuestion":
+        """Read the beginning of a question, and no more of its names than somebody would look for at once."""
+        asked = question[:LONGEST]
         return cls(
-            page_references(question),
-            [date for date, _, _ in dates_of(question)],
-            file_names(question),
-            sheet_names(question),
-            place_references(question),
-            without_page_references(question),
+            page_references(asked),
+            [date for date, _, _ in dates_of(asked)][:MOST_NAMES],
+            file_names(asked)[:MOST_NAMES],
+            sheet_names(asked)[:MOST_NAMES],
+            place_references(asked)[:MOST_NAMES],
+            without_page_references(asked),
         )
 
     @property
