@@ -28,8 +28,13 @@ async def process(weights: Path) -> AsyncIterator[EncoderProcess]:
     await made.close()
 
 
+def children() -> list[psutil.Process]:
+    found = [each for each in psutil.Process().children() if each.status() != psutil.STATUS_ZOMBIE]
+    return [each for each in found if "tools.encoders.encoding" in " ".join(each.cmdline())]
+
+
 def child() -> psutil.Process:
-    [found] = [each for each in psutil.Process().children() if "tools.encoders.encoding" in " ".join(each.cmdline())]
+    [found] = children()
     return found
 
 
@@ -46,16 +51,13 @@ async def test_one_that_dies_again_is_given_up(process: EncoderProcess, weights:
     child().send_signal(signal.SIGSTOP)
 
     async def kill() -> None:
-        for _ in range(2):
-            while True:
-                await asyncio.sleep(0.01)
-                try:
-                    found = child()
-                except ValueError:
-                    continue
-                break
-            found.send_signal(signal.SIGKILL)
-            await asyncio.to_thread(found.wait)
+        killed: list[int] = []
+        while len(killed) < 2:
+            await asyncio.sleep(0.01)
+            for found in children():
+                if found.pid not in killed:
+                    killed.append(found.pid)
+                    found.send_signal(signal.SIGKILL)
 
     killing = asyncio.create_task(kill())
     with pytest.raises(EncoderFailed, match="SIGKILL"):

@@ -8,8 +8,8 @@ from pydantic import ValidationError
 from cli.checks import check_reranker
 from graph.errors import ConfigurationError, RerankerUnavailable
 from tests.onnx_models import encoder, reranker, write_folder
-from tools.backends.backend_registry import configured_families
-from tools.rerankers.onnx_reranker import OnnxReranker, opened_reranker
+from tools.backends.backend_registry import configured_families, opened_reranker
+from tools.rerankers.onnx_reranker import OnnxReranker
 from tools.rerankers.reranker_endpoint import RerankedGrader
 from tools.settings import RerankerSettings, Settings
 

@@ -3,7 +3,9 @@
 Other distributions add backends under the entry point ``citewell.backends``.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+import asyncio
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache, partial
 from typing import TYPE_CHECKING
@@ -18,6 +20,7 @@ from tools.plugins.entry_points import BACKENDS, Names, Plugin, load_plugins
 from tools.settings import EXTRACTIVE, ModelSettings, RerankerSettings, Settings
 
 if TYPE_CHECKING:
+    from tools.rerankers.onnx_reranker import OnnxReranker
     from tools.rerankers.reranker_endpoint import Scorer
 
 ANY = "/"  # at the end of a backend's name: it serves every model name with that prefix
@@ -189,6 +192,25 @@ def _reranking(settings: RerankerSettings, opened: "Scorer | None") -> Callable[
     from tools.rerankers.reranker_endpoint import RerankedGrader, Reranker
 
     return partial(RerankedGrader, reranker=opened or Reranker(settings), min_score=settings.min_score)
+
+
+@asynccontextmanager
+async def opened_reranker(settings: RerankerSettings) -> "AsyncIterator[OnnxReranker | None]":
+    """Open and load the reranker of a folder, and end its process on exit; None where no folder is configured.
+
+    Raises ConfigurationError.
+    """
+    if settings.kind != "onnx":
+        yield None
+        return
+    from tools.rerankers.onnx_reranker import OnnxReranker
+
+    reranker = await asyncio.to_thread(OnnxReranker, settings.model)
+    try:
+        await reranker.load()
+        yield reranker
+    finally:
+        await reranker.close()
 
 
 def _check_names(settings: Settings, models: Mapping[str, ModelSettings]) -> None:

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from graph.errors import ConfigurationError, EmbeddingUnavailable
+from graph.errors import EmbeddingUnavailable
 from text.language import language
-from tools.embeddings.endpoint_embedding import ENGLISH_ONLY, MOST_DIMENSION, OF_ANOTHER_LANGUAGE, known_name
+from tools.embeddings.endpoint_embedding import MOST_DIMENSION, OF_ANOTHER_LANGUAGE
 from tools.embeddings.similarity_scale import RELATIVE, SimilarityScale
-from tools.encoders.encoder_process import EncoderFailed, EncoderProcess, require_onnxruntime
+from tools.encoders.encoder_process import EncoderFailed, EncoderProcess
 from tools.encoders.model_folder import ModelFolder, fault, read_folder
 
 SETTING = "embedding.model"
@@ -29,7 +29,6 @@ class OnnxEmbedder:
         self.model = model
         self.dimension = dimension
         self._process = process
-        self._languages = folder.languages or ({"en"} if known_name(folder.name) in ENGLISH_ONLY else frozenset())
 
     @classmethod
     async def open(cls, named: str, dimension: int | None = None) -> "OnnxEmbedder":
@@ -37,7 +36,6 @@ class OnnxEmbedder:
 
         Raises ConfigurationError if a file is missing, or the model does not load or is none for texts.
         """
-        require_onnxruntime(SETTING)
         folder = await asyncio.to_thread(read_folder, named, SETTING)
         process = EncoderProcess(folder.model)
         try:
@@ -45,11 +43,9 @@ class OnnxEmbedder:
                 trial, digest = await asyncio.gather(process.ask(["A text."]), asyncio.to_thread(folder.digest))
             except EncoderFailed as error:
                 raise fault(SETTING, f"{folder.model} can't be used: {error}", "Take another file or model.") from error
-            if not len(trial) >= (dimension or 1) or (dimension or len(trial)) > MOST_DIMENSION:
-                raise ConfigurationError(
-                    f"embedding.dimension: {folder.name} has {len(trial)} dimensions, {MOST_DIMENSION} can be stored.",
-                    suggestion=f"Set CITEWELL_EMBEDDING__DIMENSION to at most {min(len(trial), MOST_DIMENSION)}.",
-                )
+            if (most := min(len(trial), MOST_DIMENSION)) < (dimension or len(trial)):
+                what = f"{folder.name} has {len(trial)} dimensions, and {MOST_DIMENSION} can be stored"
+                raise fault("embedding.dimension", what, f"Set CITEWELL_EMBEDDING__DIMENSION to at most {most}.")
         except BaseException:
             await process.close()
             raise
@@ -65,18 +61,17 @@ class OnnxEmbedder:
     async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Embed documents, shape (n, dimension); an empty text is the zero vector. Raises EmbeddingUnavailable."""
         vectors = np.zeros((len(texts), self.dimension), np.float32)
-        turn: list[int] = []
+        turns: list[list[int]] = [[]]
         size = 0
         for index, text in enumerate(texts):
             if not text.strip():
                 continue
-            if turn and size + len(text.encode()) > TURN_BYTES:
-                vectors[turn] = await self._asked(self.folder.document_prompt, [texts[each] for each in turn])
-                turn, size = [], 0
-            turn.append(index)
-            size += len(text.encode())
-        if turn:
-            vectors[turn] = await self._asked(self.folder.document_prompt, [texts[each] for each in turn])
+            if (size := size + len(text.encode())) > TURN_BYTES and turns[-1]:
+                turns.append([])
+                size = len(text.encode())
+            turns[-1].append(index)
+        for turn in filter(None, turns):
+            vectors[turn] = await self._asked(self.folder.document_prompt, [texts[index] for index in turn])
         return vectors
 
     async def embed_question(self, text: str) -> NDArray[np.float32]:
@@ -88,7 +83,8 @@ class OnnxEmbedder:
 
     def coverage(self, text: str) -> float:
         """Return 1, or little for a text in another language than those that the model's card names."""
-        return 1.0 if not self._languages or language(text) in self._languages else OF_ANOTHER_LANGUAGE
+        known = self.folder.languages
+        return 1.0 if not known or language(text) in known else OF_ANOTHER_LANGUAGE
 
     async def close(self) -> None:
         """End the process."""

@@ -9,7 +9,6 @@ import sys
 from asyncio.subprocess import PIPE, Process
 from collections.abc import Sequence
 from contextlib import suppress
-from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +16,6 @@ from numpy.typing import NDArray
 
 from tools.concurrency.tasks import cancel_and_wait
 from tools.encoders.encoding import LENGTH, WORDS
-from tools.encoders.model_folder import fault
 
 MOST_WAITING = 64  # requests; then a question is answered without, and documents wait
 REQUEST_SECONDS = 120.0  # for a request, the loading of a large model included
@@ -109,7 +107,8 @@ class EncoderProcess:
             except (OSError, EOFError):
                 code = await self._end()
                 if is_last:
-                    raise EncoderFailed(f"its process ended ({_ending(code)})") from None
+                    how = signal.Signals(-code).name if code < 0 else f"exit code {code}"
+                    raise EncoderFailed(f"its process ended ({how})") from None
         raise AssertionError("unreachable")
 
     async def _start(self) -> Process:
@@ -149,13 +148,3 @@ async def _exchange(process: Process, frame: bytes) -> Numbers:
     if reply[:1] == WORDS:
         raise EncoderFailed(reply[1:].decode())
     return np.frombuffer(reply, np.float32, offset=1)
-
-
-def _ending(code: int) -> str:
-    return signal.Signals(-code).name if code < 0 else f"exit code {code}"
-
-
-def require_onnxruntime(setting: str) -> None:
-    """Check that ONNX Runtime is installed. Raises ConfigurationError."""
-    if find_spec("onnxruntime") is None:
-        raise fault(setting, "ONNX Runtime is not installed", "Run `pip install 'citewell[onnx]'`.")

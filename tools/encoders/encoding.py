@@ -123,8 +123,9 @@ def main(model: str, threads: int) -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     try:
         folder = read_folder(model, "model")
-        weights = sum(each.stat().st_size for each in folder.model.parent.glob(f"{folder.model.name}*"))
-        _limit_data(COPIES * weights + SPARE_BYTES)
+        if sys.platform == "linux":
+            size = COPIES * sum(each.stat().st_size for each in folder.weights) + SPARE_BYTES
+            resource.setrlimit(resource.RLIMIT_DATA, (size, resource.getrlimit(resource.RLIMIT_DATA)[1]))
         encoder = Encoder(folder, threads)
     except Exception as error:  # noqa: BLE001 - whatever a model does is told to whoever asked for it
         _reply(outbox, WORDS + _words(error))
@@ -138,12 +139,6 @@ def main(model: str, threads: int) -> None:
             _reply(outbox, NUMBERS + np.asarray(rows, np.float32).tobytes())
         except Exception as error:  # noqa: BLE001
             _reply(outbox, WORDS + _words(error))
-
-
-def _limit_data(size: int) -> None:
-    _, hard = resource.getrlimit(resource.RLIMIT_DATA)
-    if sys.platform == "linux":
-        resource.setrlimit(resource.RLIMIT_DATA, (size if hard < 0 else min(size, hard), hard))
 
 
 def _request(inbox: BinaryIO) -> dict[str, Any] | None:

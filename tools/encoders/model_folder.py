@@ -3,8 +3,9 @@
 import hashlib
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal
 
@@ -25,7 +26,6 @@ POOLINGS: Mapping[str, Pooling] = {
 }
 _E5 = re.compile(r"(?:^|[-_])e5(?![^-_])(?!.*instruct)", re.IGNORECASE)
 _CARD_LANGUAGES = re.compile(r"^languages?:(.*(?:\n[ -].*)*)", re.MULTILINE)
-_WHOLE = "Download the model's folder whole, with the small files beside its weights."
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,13 +44,17 @@ class ModelFolder:
 
     def digest(self) -> str:
         """Return a digest of all that a stored vector depends on. Blocks: reads the weights."""
-        files = [self.model, *_outer_weights(self.model), self.tokenizer]
-        files += [path for layer in self.dense for path in sorted(layer.iterdir())]
+        files = [*self.weights, self.tokenizer, *(path for layer in self.dense for path in sorted(layer.iterdir()))]
         total = hashlib.sha256(repr((self.document_prompt, self.pooling or "mean", self.max_tokens)).encode())
         for path in files:
             with path.open("rb") as opened:
                 total.update(hashlib.file_digest(opened, "sha256").digest())
         return total.hexdigest()[:16]
+
+    @property
+    def weights(self) -> list[Path]:
+        """The model's file, and those beside it that hold what is too large for it, such as ``model.onnx_data``."""
+        return sorted(each for each in self.model.parent.iterdir() if each.name.startswith(self.model.name))
 
 
 def read_folder(named: str, setting: str) -> ModelFolder:
@@ -58,32 +62,19 @@ def read_folder(named: str, setting: str) -> ModelFolder:
 
     Raises ConfigurationError that names what is missing or can't be used.
     """
+    if find_spec("onnxruntime") is None:
+        raise fault(setting, "ONNX Runtime is not installed", "Run `pip install 'citewell[onnx]'`.")
     path = Path(named).expanduser()
-    if path.suffix == ".onnx":
-        model, folder = path, next((each for each in path.parents[:2] if (each / "config.json").exists()), path.parent)
-        if not model.is_file():
-            raise fault(setting, f"there is no file {model}", "Check the path.")
-    else:
-        folder, model = path, _model_in(path, setting)
-    config = _json(folder, "config.json", setting)
-    if not (folder / "tokenizer.json").is_file():
-        raise fault(setting, f"{folder} has no tokenizer.json", _WHOLE)
-    name = Path(config.get("_name_or_path") or folder.resolve().name).name
-    query, document = _prompts(_json(folder, "config_sentence_transformers.json", setting, optional=True))
-    if not (query or document) and _E5.search(name):
-        query, document = E5_PROMPTS
-    pooling, dense = _layers_behind(folder, setting)
-    return ModelFolder(
-        model=model,
-        tokenizer=folder / "tokenizer.json",
-        name=name,
-        max_tokens=_max_tokens(folder, config, setting),
-        query_prompt=query,
-        document_prompt=document,
-        pooling=pooling,
-        dense=dense,
-        languages=_languages(folder / "README.md"),
-    )
+    try:
+        if path.suffix != ".onnx":
+            return _read(path, _model_in(path))
+        return _read(next((each for each in path.parents[:2] if (each / "config.json").exists()), path.parent), path)
+    except FileNotFoundError as error:
+        missing = Path(error.filename)
+        what = f"{missing.parent} has no {missing.name}"
+        raise fault(setting, what, "Check the path, and download the folder whole.") from None
+    except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
+        raise fault(setting, f"{path} can't be used: {error}", "Download it again, or take another model.") from error
 
 
 def fault(setting: str, what: str, suggestion: str) -> ConfigurationError:
@@ -91,106 +82,82 @@ def fault(setting: str, what: str, suggestion: str) -> ConfigurationError:
     return ConfigurationError(f"{setting}: {what}.", suggestion=suggestion)
 
 
-def _model_in(folder: Path, setting: str) -> Path:
-    if not folder.is_dir():
-        raise fault(setting, f"there is no folder {folder}", "Check the path.")
-    for usual in (folder / "onnx" / "model.onnx", folder / "model.onnx"):
-        if usual.is_file():
-            return usual
-    found = sorted([*folder.glob("*.onnx"), *folder.glob("onnx/*.onnx")])
-    if not found:
-        raise fault(setting, f"{folder} has no model.onnx, nor has its folder onnx", "Download its ONNX files too.")
-    if len(found) > 1:
-        names = ", ".join(str(each.relative_to(folder)) for each in found)
-        raise fault(setting, f"{folder} has several models: {names}", f"Name the file, such as {found[0]}.")
-    return found[0]
-
-
-def _outer_weights(model: Path) -> list[Path]:
-    """Return the files beside a model that hold weights too large for it, such as ``model.onnx_data``."""
-    return sorted(each for each in model.parent.iterdir() if each.name.startswith(model.name) and each != model)
-
-
-def _json(folder: Path, name: str, setting: str, *, optional: bool = False) -> dict[str, Any]:
-    file = folder / name
-    if optional and not file.exists():
-        return {}
-    try:
-        found = json.loads(file.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise fault(setting, f"{folder} has no {name}", _WHOLE) from None
-    except (OSError, ValueError) as error:
-        raise fault(setting, f"{file} can't be read: {error}", "Download it again.") from error
-    if not isinstance(found, dict):
-        raise fault(setting, f"{file} is no JSON object", "Download it again.")
-    return found
-
-
-def _max_tokens(folder: Path, config: Mapping[str, Any], setting: str) -> int:
-    positions = config.get("max_position_embeddings")
-    said = [
-        _json(folder, "sentence_bert_config.json", setting, optional=True).get("max_seq_length"),
-        _json(folder, "tokenizer_config.json", setting, optional=True).get("model_max_length"),
-        positions // TABLE * TABLE if isinstance(positions, int) else None,
+def _read(folder: Path, model: Path) -> ModelFolder:
+    tokenizer = folder / "tokenizer.json"
+    model.stat(), tokenizer.stat()  # or the file that is missing is named
+    config = _json(folder / "config.json")
+    name = Path(config.get("_name_or_path") or folder.resolve().name).name
+    said = _json(folder / "config_sentence_transformers.json", {})
+    prompts = said.get("prompts") or {}
+    otherwise = prompts.get(said.get("default_prompt_name"), "")
+    query, document = (
+        next((prompts[each] for each in names if each in prompts), otherwise)
+        for names in (QUERY_PROMPTS, DOCUMENT_PROMPTS)
+    )
+    if not (query or document) and _E5.search(name):
+        query, document = E5_PROMPTS
+    positions = config.get("max_position_embeddings", 0) // TABLE * TABLE
+    limits = [
+        _json(folder / "sentence_bert_config.json", {}).get("max_seq_length"),
+        _json(folder / "tokenizer_config.json", {}).get("model_max_length"),
+        positions,
     ]
-    limits = [int(each) for each in said if isinstance(each, int | float) and each >= TABLE]
-    return min(MOST_TOKENS, *(limits or [ASSUMED_TOKENS]))
+    most = min([int(each) for each in limits if each] or [ASSUMED_TOKENS])
+    pooling, dense = _layers_behind(folder)
+    languages = _languages(folder / "README.md")
+    return ModelFolder(model, tokenizer, name, min(most, MOST_TOKENS), query, document, pooling, dense, languages)
 
 
-def _prompts(config: Mapping[str, Any]) -> tuple[str, str]:
-    """Return what comes before a question and before a document, in the words of sentence-transformers."""
-    prompts = config.get("prompts") or {}
-    otherwise = prompts.get(config.get("default_prompt_name"), "")
-
-    def prompt(names: Sequence[str]) -> str:
-        return str(next((prompts[name] for name in names if name in prompts), otherwise))
-
-    return prompt(QUERY_PROMPTS), prompt(DOCUMENT_PROMPTS)
+def _model_in(folder: Path) -> Path:
+    usual = folder / "onnx" / "model.onnx"
+    found = [each for each in (usual, folder / "model.onnx") if each.is_file()]
+    others = sorted([*folder.glob("*.onnx"), *folder.glob("onnx/*.onnx")])
+    if not found and len(others) > 1:
+        raise ValueError(f"it has several models, of which one has to be named: {', '.join(map(str, others))}")
+    return next(iter(found or others), usual)
 
 
-def _layers_behind(folder: Path, setting: str) -> tuple[Pooling | None, tuple[Path, ...]]:
+def _json(file: Path, otherwise: Any = None) -> Any:
+    """Read a file, or return ``otherwise``, if given, where it is not there."""
+    if otherwise is not None and not file.exists():
+        return otherwise
+    try:
+        return json.loads(file.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise ValueError(f"{file.name} is no JSON: {error}") from error
+
+
+def _layers_behind(folder: Path) -> tuple[Pooling | None, tuple[Path, ...]]:
     """Return the pooling and the linear layers behind the encoder, from ``modules.json`` or the usual folder."""
-    modules = [("Pooling", "1_Pooling")] if (folder / "1_Pooling" / "config.json").is_file() else []
-    if (folder / "modules.json").is_file():
-        try:
-            listed = json.loads((folder / "modules.json").read_text(encoding="utf-8"))
-            modules = [(str(each["type"]).rsplit(".", 1)[-1], str(each["path"])) for each in listed]
-        except (OSError, ValueError, LookupError, TypeError) as error:
-            raise fault(setting, f"{folder / 'modules.json'} can't be read: {error}", "Download it again.") from error
+    is_usual = (folder / "1_Pooling" / "config.json").is_file()
+    modules = _json(folder / "modules.json", [{"type": "Pooling", "path": "1_Pooling"}] if is_usual else [])
     pooling: Pooling | None = None
     dense: list[Path] = []
-    for kind, path in modules:
+    for module in modules:
+        kind, path = module["type"].rsplit(".", 1)[-1], folder / module["path"]
         if kind == "Pooling":
-            pooling = _pooling(_json(folder / path, "config.json", setting), folder / path, setting)
+            pooling = _pooling(_json(path / "config.json"))
         elif kind == "Dense":
-            if not (folder / path / "model.safetensors").is_file():
-                raise fault(setting, f"{folder / path} has no model.safetensors", "Convert its weights to safetensors.")
-            dense.append(folder / path)
+            (path / "model.safetensors").stat()
+            dense.append(path)
         elif kind not in ("Transformer", "Normalize"):
-            raise fault(setting, f"its module {kind} is not known", "Take another model.")
+            raise ValueError(f"its module {kind} is not known")
     return pooling, tuple(dense)
 
 
-def _pooling(config: Mapping[str, Any], folder: Path, setting: str) -> Pooling:
-    named = config.get("pooling_mode")
-    modes = (
-        [f"pooling_mode_{named}"]
-        if named
-        else [n for n, on in config.items() if n.startswith("pooling") and on is True]
-    )
-    found = [pooling for mode in modes for name, pooling in POOLINGS.items() if mode in (name, name.rsplit("_", 1)[0])]
+def _pooling(config: Mapping[str, Any]) -> Pooling:
+    modes = [name for name, value in config.items() if name.startswith("pooling_mode_") and value is True]
+    if named := config.get("pooling_mode"):
+        modes = [f"pooling_mode_{named}"]
+    found = [pooling for mode in modes for name, pooling in POOLINGS.items() if mode in (name, name.rpartition("_")[0])]
     if len(modes) != 1 or not found:
-        raise fault(setting, f"{folder} asks for {' and '.join(modes) or 'no pooling'}", "Take another model.")
+        raise ValueError(f"the pooling {' and '.join(modes) or 'that it names'} is not known")
     return found[0]
 
 
 def _languages(card: Path) -> frozenset[str]:
     """Return the languages in the head of a model card; none where it names none, or says that they are many."""
-    try:
-        with card.open(encoding="utf-8", errors="replace") as opened:
-            head = opened.read(4000)
-    except OSError:
-        return frozenset()
+    head = card.read_text(encoding="utf-8", errors="replace")[:4000] if card.exists() else ""
     named = _CARD_LANGUAGES.search(head) if head.startswith("---") else None
     found = frozenset(re.findall(r"[a-z]+", named[1])) if named else frozenset[str]()
     return frozenset() if "multilingual" in found else found

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from answers.checking import question_coverage
 from graph.ports import Families, Resources, SegmentSearcher
 from tools.auth.document_links import DocumentLinks
-from tools.backends.backend_registry import configured_families
+from tools.backends.backend_registry import configured_families, opened_reranker
 from tools.embeddings.embedder import Embedder
 from tools.judges.examined_judge import examined_by
 from tools.judges.examiner import open_examiner
@@ -34,7 +34,6 @@ from tools.library.web_pages import WebPages
 from tools.originals.originals import Originals
 from tools.parsers import formats
 from tools.process.engines import index_worker, open_databases, open_milvus
-from tools.rerankers.onnx_reranker import opened_reranker
 from tools.retrieval.candidates import (
     DEADLINE_SECONDS,
     LEAST_SEGMENTS,

@@ -1,14 +1,12 @@
 """A reranker by a cross-encoder of a folder, in a process of its own."""
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Sequence
 
 from graph.errors import RerankerUnavailable
-from tools.encoders.encoder_process import EncoderFailed, EncoderProcess, require_onnxruntime
+from tools.encoders.encoder_process import EncoderFailed, EncoderProcess
 from tools.encoders.model_folder import fault, read_folder
-from tools.rerankers.scoring_limits import LONGEST_QUERY, LONGEST_TEXT, SECONDS
-from tools.settings import RerankerSettings
+from tools.rerankers.reranker_endpoint import LONGEST_QUERY, LONGEST_TEXT, SECONDS
 from tools.telemetry.tracing import model_call
 
 SETTING = "reranker.model"
@@ -21,7 +19,6 @@ class OnnxReranker:
 
     def __init__(self, named: str) -> None:
         """Read the folder or file. Raises ConfigurationError if a file is missing."""
-        require_onnxruntime(SETTING)
         self.folder = read_folder(named, SETTING)
         self._process = EncoderProcess(self.folder.model)
 
@@ -56,20 +53,3 @@ class OnnxReranker:
     async def close(self) -> None:
         """End the process."""
         await self._process.close()
-
-
-@asynccontextmanager
-async def opened_reranker(settings: RerankerSettings) -> AsyncIterator[OnnxReranker | None]:
-    """Open and load the configured reranker of a folder, and end its process on exit; None where that is no folder's.
-
-    Raises ConfigurationError.
-    """
-    if settings.kind != "onnx":
-        yield None
-        return
-    reranker = await asyncio.to_thread(OnnxReranker, settings.model)
-    try:
-        await reranker.load()
-        yield reranker
-    finally:
-        await reranker.close()

@@ -19,15 +19,17 @@ from graph.evidence import Hit, Segment
 from graph.ports import Grading, RelevanceGrader
 from graph.reasons import Reason
 from graph.usage import Meter
-from tools.rerankers.scoring_limits import LONGEST_QUERY, LONGEST_TEXT, SECONDS
 from tools.settings import RerankerSettings
 from tools.telemetry.tracing import model_call
 from tools.web.retry_after import retry_after
 
 BATCH_TEXTS = {"tei": 32, "cohere": 100, "jina": 100}  # 32: what a TEI server takes by default
+SECONDS = 5.0  # for all candidates of a question, retries included: without their scores it is answered too
 AT_ONCE = 4  # concurrent requests
 MOST_RETRIES = 2
 BACKOFF_SECONDS = 0.2  # before the first retry; doubled before the second
+LONGEST_QUERY = 4000  # characters
+LONGEST_TEXT = 8000
 MOST_BYTES = 1_000_000
 UNREADABLE = "The reranker's reply cannot be read: it does not score each text once."
 
