@@ -16,7 +16,7 @@ CODE := answers api bench citewell cli evals graph migrations nodes prompts rese
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo serve studio test test-engines contract check format page bench screenshots eval lock clean
+.PHONY: help demo serve studio test test-engines contract check format page bench screenshots eval lock sbom clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | awk -F '\t' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -75,6 +75,9 @@ eval: .venv/dev.installed ## hold the golden set to its thresholds and baseline,
 
 lock: ## write the lock files anew from pyproject.toml; needs uv
 	@requirements/lock.sh
+
+sbom: .venv/runtime.installed ## write what wheel and image are made of to dist/, as CycloneDX
+	@$(RUN)/python requirements/sbom.py dist
 
 clean: ## remove the environment and every cache; libraries stay
 	@rm -rf .venv .contract .engines $(WIRE)/node_modules $(PAGE)/node_modules .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .langgraph_api .citewell-gate *.egg-info

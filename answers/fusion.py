@@ -13,24 +13,31 @@ from graph.ports import SearchQuery, SearchResult, SegmentSearcher
 
 NEIGHBOUR_DECAY = 0.9  # of the score of a hit, for each segment further from it
 PLACES = 3  # among the hits, for each wording beside the first
+AT_ONCE = 4  # searches of a run
 
 
 async def search_wordings(
     searcher: SegmentSearcher, query: SearchQuery, wordings: Sequence[str]
 ) -> list[tuple[str, SearchResult]]:
-    """Search for a query in each of its wordings at once, and return each with the hits that it found best.
+    """Search for a query in each of its wordings, side by side, and return each with the hits that it found best.
 
     Each further wording adds ``PLACES`` to what one search finds. The wordings choose by turns: a few key words score
     higher than a question does, and by score alone they would leave no place to what the question's own words find.
     Raises DependencyFailed.
     """
     texts = list(dict.fromkeys(wordings))
+    turns = asyncio.Semaphore(AT_ONCE)
+
+    async def search(text: str) -> SearchResult:
+        async with turns:
+            return await searcher.search(replace(query, text=text))
+
     try:
         async with asyncio.TaskGroup() as group:
-            searches = [group.create_task(searcher.search(replace(query, text=text))) for text in texts]
+            searches = [group.create_task(search(text)) for text in texts]
     except ExceptionGroup as failed:
         raise failed.exceptions[0] from failed
-    results = [search.result() for search in searches]
+    results = [each.result() for each in searches]
     if len(texts) == 1:
         return [(texts[0], results[0])]
     best: dict[str, tuple[float, str]] = {}

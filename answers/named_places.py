@@ -13,17 +13,16 @@ NAMED_SCORE = 1.0
 
 
 def place_rows(places: Places | None) -> list[SourceRow]:
-    """Return the segments of places as candidates, in reading order."""
+    """Return the segments of places as candidates, in reading order; one with several of them holds what is between."""
+    bounds: dict[str, list[int]] = {}
+    for span in places["spans"] if places is not None else ():
+        for index in range(span["first"], span["last"] + 1):
+            segment_id = f"{span['document_id']}:{index}"
+            start, end = bounds.get(segment_id, (span["start"], span["end"]))
+            bounds[segment_id] = [min(start, span["start"]), max(end, span["end"])]
     return [
-        SourceRow(
-            index=0,
-            segment_id=f"{span['document_id']}:{index}",
-            kind="page",
-            score=NAMED_SCORE,
-            within=[span["start"], span["end"]],
-        )
-        for span in (places["spans"] if places is not None else [])
-        for index in range(span["first"], span["last"] + 1)
+        SourceRow(index=0, segment_id=segment_id, kind="page", score=NAMED_SCORE, within=within)
+        for segment_id, within in bounds.items()
     ]
 
 

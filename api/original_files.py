@@ -64,6 +64,11 @@ async def send_original(request: Request, originals: Originals, stored: StoredOr
     return StreamingResponse(_chained(first, pieces), status_code=status, headers=headers)
 
 
+async def send_layout(pieces: AsyncIterator[bytes]) -> Response:
+    """Answer with a layout as it is read. Raises what its first piece does."""
+    return StreamingResponse(_chained(await anext(pieces), pieces), media_type="application/json")
+
+
 def send_picture(picture: ShownPicture) -> Response:
     """Answer with a picture of a raster format, under the headers of originals."""
     headers = {name: value for name, value in _HEADERS.items() if name != "Accept-Ranges"}

@@ -28,7 +28,7 @@ KINDS = {
     "segments: fingerprints": "sha256(string_agg(",
     "pages: read whole": "WITH ORDINALITY AS w (document_id, place)",
     "session: opened": "AS answers\nFROM sessions",
-    "session: what is withheld of its turns": "'$.**.document_id'",
+    "session: what is withheld of its turns": "'$.*[*].document_id'",
     "session: a branch": "WITH RECURSIVE branch",
     "session: messages with their bodies": "FROM messages WHERE message_id = ANY",
     "session: rights to documents": "FROM documents AS d\nWHERE d.workspace = %(workspace)s AND d.document_id = ANY",

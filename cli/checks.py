@@ -31,7 +31,7 @@ from tools.backends.backend_registry import configured_families, opened_reranker
 from tools.embeddings.embedder import Embedder, refuse_mismatch
 from tools.embeddings.onnx_embedding import OnnxEmbedder
 from tools.judges.judge_registry import check_judge
-from tools.library.sandbox import opened_sandbox
+from tools.library.sandbox import FILE_MEGABYTES, Sandbox
 from tools.parsers import formats
 from tools.plugins.entry_points import BACKENDS, DIALECTS, JUDGES, PARSERS, find_plugins
 from tools.retrieval.reindexing import Gathered, gathered
@@ -117,11 +117,13 @@ def check_programs() -> Check:
 
 async def check_sandbox(settings: Settings) -> list[Check]:
     """Start a process that parses files, and tell what the system keeps from it; what can't be had here is no fault."""
+    sandbox = Sandbox(1, settings.jobs.file_seconds, FILE_MEGABYTES)
     try:
-        async with opened_sandbox(settings.jobs, 1) as sandbox:
-            holds, _ = await sandbox.run("confinement", {}, b"")
+        holds, _ = await sandbox.run("confinement", {}, b"")
     except CitewellError as error:
         return [failed("parsers", error)]
+    finally:
+        await sandbox.close()
     user = f"a user of their own ({holds['user']})" if holds["user"] != os.geteuid() else "the user of this command"
     told = (
         (

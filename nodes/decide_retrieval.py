@@ -235,11 +235,17 @@ async def _about_library(
 
 
 async def _places(question: str, state: State, context: Context, places: PlaceFinder) -> Places | None:
-    """Return what the question names of the selected pages, of the library where none is selected."""
-    within = state.page_ids
-    if context.search == "off" and not within:
+    """Return what the question names of the selected pages, of the library where none is selected.
+
+    What a follow-up names by itself counts where with the words of the conversation it names nothing.
+    """
+    if context.search == "off" and not state.page_ids:
         return None
-    return await places.find(question, context.identity, spaces=context.spaces, document_ids=within)
+    for wording in dict.fromkeys((question, state.question)):
+        found = await places.find(wording, context.identity, spaces=context.spaces, document_ids=state.page_ids)
+        if found is not None:
+            return found
+    return None
 
 
 async def _library_languages(

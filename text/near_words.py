@@ -4,8 +4,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 
 from text.normal_forms import without_marks
-from text.spellings import fold_spelling
-from text.words import indexed_words, is_indexed_by_bigrams
+from text.words import folded_words, is_indexed_by_bigrams
 
 LEAST_LETTERS = 3  # of a word that a library's vocabulary has
 MOST_LETTERS = 32
@@ -14,12 +13,14 @@ TWICE_FROM, THRICE_FROM = 9, 11  # letters, of which two or three may be wrong
 STEM = 5  # letters of a word that another only adds an article or ending to
 ADDED = 2
 LEAST_ALIKE = 0.4  # share of trigrams
+COMPARED = 8  # words, the most alike, letter by letter
+ENDING = 3  # letters
 AS_ALIKE = 0.9  # of the nearest, which another that is taken too has at least
 
 
 def vocabulary_of(text: str) -> set[str]:
     """Return the words of a text that a question may misspell: of scripts with spaces, without digits."""
-    return set(filter(is_listed, indexed_words(fold_spelling(text))))
+    return set(filter(is_listed, folded_words(text)[1]))
 
 
 @lru_cache(maxsize=1 << 14)
@@ -40,21 +41,35 @@ def ends_of(word: str) -> tuple[str, str]:
 
 def nearest_words(word: str, known: Iterable[str], most: int = 2) -> list[str]:
     """Return which of the ``known`` words, at most so many, a word may be meant for, the nearest first."""
-    ranked = sorted(((_alike(word, other), other) for other in known if is_near(word, other)), reverse=True)
-    least = max(LEAST_ALIKE, AS_ALIKE * ranked[0][0]) if ranked else 1.0
-    return [other for alike, other in ranked if alike >= least][:most]
+    ranked = sorted(((_alike(word, other), other) for other in known), reverse=True)[:COMPARED]
+    near = [(alike, other) for alike, other in ranked if alike >= LEAST_ALIKE and is_near(word, other)]
+    return [other for alike, other in near if alike >= AS_ALIKE * near[0][0]][:most]
 
 
 def is_near(word: str, other: str) -> bool:
-    """Whether one is the other with a letter or two added, left out, changed or swapped, or with an ending."""
+    """Whether one is the other with a letter or two added, left out, changed or swapped, or with an ending.
+
+    What stands before a word changes its meaning in scripts with capitals, as in "unpaid".
+    """
     word, other = without_marks(word), without_marks(other)
     shorter, longer = sorted((word, other), key=len)
-    if len(shorter) >= STEM and shorter in longer and len(longer) - len(shorter) <= ADDED:
-        return True
+    if len(shorter) >= STEM and len(longer) - len(shorter) <= ADDED and shorter in longer:
+        return longer.startswith(shorter) or not _has_case(word)
     if len(shorter) < CORRECTED_FROM - 1 or len(word) < CORRECTED_FROM:
         return False
     wrong = 1 + (len(word) >= TWICE_FROM) + (len(word) >= THRICE_FROM)
-    return (word[0] == other[0] or len(word) >= TWICE_FROM) and _differ(word, other, wrong) <= wrong
+    return word[0] == other[0] and _differ(word, other, wrong) <= wrong
+
+
+def differ_at_end(word: str, other: str) -> bool:
+    """Whether two words may be forms of one: they begin alike, and few letters at the end differ."""
+    least = min(len(word), len(other))
+    alike = next((at for at in range(least) if word[at] != other[at]), least)
+    return alike >= max(STEM, least - ENDING)
+
+
+def _has_case(word: str) -> bool:
+    return word.upper() != word.lower()
 
 
 @lru_cache(maxsize=4096)

@@ -136,6 +136,8 @@ _STROKES = str.maketrans("đøłħŧıæœ", "dolhtiao")  # letters that decompo
 
 def without_marks(word: str) -> str:
     """Return a word without marks (of any script) and letter strokes; the lexical index stores such copies."""
+    if word.isascii():
+        return word
     plain = unicodedata.normalize("NFD", word).translate(_STROKES)
     return "".join(letter for letter in plain if not unicodedata.combining(letter))
 

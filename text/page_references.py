@@ -171,7 +171,7 @@ _CHINESE = re.compile(
 @lru_cache(maxsize=256)
 def about_whole_page(question: str) -> bool:
     """Whether no word of a question names anything but a page, its number, and what to do with it."""
-    return not _naming(without_page_references(question))
+    return not naming_words(without_page_references(question))
 
 
 def asks_for_all(rest: str, beside: Collection[str]) -> bool:
@@ -179,12 +179,12 @@ def asks_for_all(rest: str, beside: Collection[str]) -> bool:
 
     In a language whose words for "say" are not known here, one word may be that.
     """
-    named = [word for word in _naming(rest) if stem(without_accents(word)) not in beside]
+    named = [word for word in naming_words(rest) if stem(without_accents(word)) not in beside]
     return len(named) <= (language(rest) not in ("en", "vi", "zh"))
 
 
-def _naming(rest: str) -> list[str]:
-    """Return the words that name something, flattened; of Chinese and Japanese, runs."""
+def naming_words(rest: str) -> list[str]:
+    """Return the words that name more than a page or what is done with it, flattened; of Chinese and Japanese, runs."""
     return [
         word
         for word in without_framing(rest).split()

@@ -9,18 +9,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from text.dates import dates_of
-from text.language import language, stop_words
+from text.language import CJK_STOP, language, stop_words
 from text.normal_forms import compose, fold_width
 from text.page_references import HAN_NUMBER, han_number, without_page_references
 from text.scripts import CJK, HAN
 
 _WORD = rf"[^\W\d_{CJK}]+"
 _SPACED = re.compile(
-    rf"(?<![^\W\d_])(?P<words>(?:{_WORD}\s){{0,2}}{_WORD}\.?|§{{1,2}})\s?"
+    rf"(?<![^\W\d_])(?P<words>(?:(?:{_WORD}\s){{0,2}}{_WORD}\.?\s|§{{1,2}}\s?))"
     r"(?P<number>\d{1,3}(?:\.\d{1,3}){0,4}|[IVXLC]{1,7}|[A-Z](?!['’.]\w))(?!\w|[.,]\d)"
 )
 _UNSPACED = re.compile(
-    rf"第\s?(?P<number>{HAN_NUMBER})\s?(?P<unit>[{HAN}])|(?P<words>[{HAN}]{{2}})(?P<last>{HAN_NUMBER})"
+    rf"第\s?(?P<number>{HAN_NUMBER})\s?(?P<unit>[{HAN}])|(?P<words>[{HAN}]{{2}})(?!一)(?P<last>{HAN_NUMBER})"
 )
 _NAMED = re.compile(rf"(?<!\w)(?P<word>{_WORD})\s[\"“«„']?(?P<name>(?![a-zà-ÿ])[^\W\d_{CJK}]\w*)")
 _FILE = re.compile(r"[^\s\"“”«»「」《》?？,，]+\.[A-Za-z][A-Za-z0-9]{0,4}(?!\w)|(?=\S*(?:\d|_|-\w+-))\w+(?:[-_]\w+)+")
@@ -67,12 +67,15 @@ def place_references(question: str) -> list[PlaceReference]:
     framing = stop_words(language(text))
     found = []
     for match in _SPACED.finditer(text):
-        words = match["words"].rstrip(".").split()
-        if words[-1].casefold() not in framing:
+        words = match["words"].rstrip(". ").split()
+        is_pronoun = match["number"] == "I" and words[-1].islower()
+        if words[-1].casefold() not in framing and not is_pronoun:
             before = [r"\s+".join(map(re.escape, words[at:])) + r"\.?\s*" for at in range(len(words))]
             around = [(each, _AFTER) for each in before]
             found.append(_reference(words[-1], match["number"], around, r"\d+(?:\.\d+)*|[IVXLC]+|[A-Z]"))
     for match in _UNSPACED.finditer(text):
+        if CJK_STOP.search(match["words"] or ""):
+            continue
         unit = match["unit"]
         around = [(r"第\s?", rf"\s?{unit}")] if unit else [(match["words"], rf"(?!{HAN_NUMBER})")]
         words = f"第#{unit}" if unit else f"{match['words']}#"
@@ -81,7 +84,7 @@ def place_references(question: str) -> list[PlaceReference]:
 
 
 def _reference(words: str, number: str, around: list[tuple[str, str]], any_number: str) -> PlaceReference:
-    numbers = tuple(dict.fromkeys((number, *_spellings(number))))
+    numbers = tuple(dict.fromkeys((number, *_spellings(number, spaced="#" not in words))))
     either = (re.escape(number), "|".join(map(re.escape, numbers)))
     beginnings = [
         (f"{before}(?:{own}){behind}", f"{before}(?:{any_number}){behind}")
@@ -91,17 +94,21 @@ def _reference(words: str, number: str, around: list[tuple[str, str]], any_numbe
     return PlaceReference(words, numbers, tuple(beginnings))
 
 
-def _spellings(number: str) -> Iterator[str]:
-    """Yield a number below a hundred in digits, in Roman and in Chinese numerals."""
+def _spellings(number: str, *, spaced: bool) -> Iterator[str]:
+    """Yield a number below a hundred in digits and in Roman numerals, in a script without spaces in Chinese ones."""
     if number.isdecimal() or not number.isascii():
         value = han_number(number) or 0
     else:
         value = next((each for each in range(1, 100) if _roman(each) == number), 0)
     if 0 < value < 100:
-        tens, units = divmod(value, 10)
         yield str(value)
-        yield _roman(value)
-        yield "一二三四五六七八九"[tens - 1 : tens] * (tens > 1) + "十" * (tens > 0) + "一二三四五六七八九"[:units][-1:]
+        yield _roman(value) if spaced else _chinese(value)
+
+
+def _chinese(value: int) -> str:
+    tens, units = divmod(value, 10)
+    digits = " 一二三四五六七八九"
+    return (digits[tens] * (tens > 1) + "十" * (tens > 0) + digits[units]).strip()
 
 
 def _roman(value: int) -> str:

@@ -12,11 +12,16 @@ from dataclasses import dataclass
 from text.dates import dates_of, parts_of_date
 from text.late_patterns import LatePattern
 from text.normal_forms import fold_case
-from text.scripts import INDEXED_BY_BIGRAMS, LATIN_SMALL
+from text.scripts import DIGITS, INDEXED_BY_BIGRAMS, LATIN_SMALL
 
 _KATAKANA = {code: code + 0x60 for code in range(0x3041, 0x3097)}
 _TATWEEL = "\u0640"  # which only stretches an Arabic word
-_SAID_OTHERWISE = LatePattern(f"[\u3041-\u3096]+|{_TATWEEL}+|(?![0-9])\\d")
+_SAID_OTHERWISE = LatePattern(f"[\u3041-\u3096{_TATWEEL}{DIGITS}]")
+
+
+def has_number(text: str) -> bool:
+    """Whether a folded text has a digit."""
+    return _DIGIT.search(text) is not None
 
 
 def fold_kana(text: str) -> str:
@@ -31,7 +36,7 @@ def fold_spelling(text: str) -> str:
 
 
 def _plain(found: re.Match[str]) -> str:
-    if found[0][0] == _TATWEEL:
+    if found[0] == _TATWEEL:
         return ""
     return str(unicodedata.decimal(found[0])) if found[0].isdecimal() else fold_kana(found[0])
 
@@ -118,9 +123,11 @@ def _is_spaced(word: str) -> bool:
 def beside_numbers(words: Sequence[str]) -> Iterator[str]:
     """Yield joined what stands apart, and apart what is joined, of letters and a number: ROS 2, ROS2."""
     for at, word in enumerate(words):
+        if word.isalpha():
+            continue
         if word.isdigit():
             yield from _joined_with(words, at)
-        elif not word.isalpha() and len(parts := _LETTERS_OR_NUMBER.findall(word)) == 2:
+        elif len(parts := _LETTERS_OR_NUMBER.findall(word)) == 2:
             yield from parts
 
 

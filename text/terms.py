@@ -20,8 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from text.normal_forms import without_marks
-from text.spellings import beside_numbers, fold_kana, fold_spelling, humps, joined_by_sign, spellings_of
-from text.words import INDEXED_WORD, indexed_words, is_indexed_by_bigrams
+from text.spellings import beside_numbers, fold_kana, fold_spelling, has_number, humps, joined_by_sign, spellings_of
+from text.words import INDEXED_WORD, folded_words, is_indexed_by_bigrams
 
 TERM_SPACE = 999_999_937  # the largest prime below 10^9, the dimension limit of pgvector's sparse vectors
 UNSPACED_TERM = TERM_SPACE + 1  # in every segment with an unspaced script; their count sets the IDF of its bigrams
@@ -238,9 +238,9 @@ def term_of(word: str) -> int:
     return _hash(word)
 
 
-def split_words(text: str) -> list[str]:
+def split_words(text: str) -> Sequence[str]:
     """Split text into folded words; a run of an unspaced script counts as one word."""
-    return indexed_words(fold_spelling(text))
+    return folded_words(text)[1]
 
 
 LEAST_CHARACTERS = 20  # of a table of them
@@ -291,15 +291,15 @@ def _pair(left: str, right: str) -> int:
 
 def _count(text: str, counts: Counter[int]) -> tuple[int, bool]:
     """Count a text's terms into ``counts``; return its length and whether any of it is of an unspaced script."""
-    folded = fold_spelling(text)
-    words = indexed_words(folded)
+    folded, words = folded_words(text)
     if is_table_of_characters(words):
         words = [word for word in words if len(word) > 1]
     entries = [_entry(word) for word in words]
     counts.update([term for entry in entries for term in entry.all])
     names = [f"!{name}" for name in code_names(folded)]
     names += [key for form in spellings_of(folded) for key in form.keys if key not in names]
-    counts.update([_hash(key) for key in (*names, *beside_numbers(words), *joined_by_sign(folded), *humps(text))])
+    beside = beside_numbers(words) if has_number(folded) else ()
+    counts.update([_hash(key) for key in (*names, *beside, *joined_by_sign(folded), *humps(text))])
     if not "".join(words).isascii():
         pairs = [_pair(a, b) for a, b in pairwise(words) if not (a.isascii() and b.isascii())]
         counts.update([pair for pair in pairs if pair])

@@ -5,7 +5,6 @@ knows: marks, joiners, emoji modifiers and tags stay with the character before t
 in syllables.
 """
 
-import re
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,9 +15,8 @@ from text.language import CJK_STOP, language, stop_words
 from text.late_patterns import LatePattern
 from text.normal_forms import ascii_words, flatten, without_accents
 from text.scripts import CJK, HAN_AND_KANA, INDEXED_BY_BIGRAMS, SOUTH_EAST_ASIAN, UNSPACED, VOWEL_SIGNS
-from text.spellings import beside_numbers
+from text.spellings import beside_numbers, fold_spelling, has_number
 
-_DIGIT = re.compile("[0-9]")
 _LETTERS = rf"[^\W{UNSPACED}]+"
 _COUNTED = LatePattern(rf"[{HAN_AND_KANA}]|[{SOUTH_EAST_ASIAN}]{{1,4}}|{_LETTERS}(?:['’\-]{_LETTERS})*")
 _RUN = LatePattern(rf"[{CJK}]+|[^\W_{CJK}]+")
@@ -53,6 +51,13 @@ def indexed_words(folded: str) -> list[str]:
     return ascii_words(folded) if folded.isascii() else INDEXED_WORD.findall(folded)
 
 
+@lru_cache(maxsize=8)  # a segment is read for its terms, then for its words
+def folded_words(text: str) -> tuple[str, list[str]]:
+    """Return a text as the lexical index folds it, and its words there; the last few texts are cached."""
+    folded = fold_spelling(text)
+    return folded, indexed_words(folded)
+
+
 def is_indexed_by_bigrams(word: str) -> bool:
     """Whether the lexical index stores a run as bigrams."""
     return _IS_INDEXED_BY_BIGRAMS.match(word) is not None
@@ -61,12 +66,13 @@ def is_indexed_by_bigrams(word: str) -> bool:
 class ComparableText(NamedTuple):
     """A text as it is compared. ``flat`` is padded with spaces; ``terms`` are stems and CJK bigrams, repeats kept.
 
-    The ``vocabulary`` has letters and numbers both joined and apart: ROS2, ROS 2.
+    ``spellings`` are the vocabulary, with letters and numbers both joined and apart: ROS2, ROS 2.
     """
 
     flat: str
     terms: tuple[str, ...]
     vocabulary: frozenset[str]
+    spellings: frozenset[str]
 
 
 @lru_cache(maxsize=512)  # some 1.8 KB each
@@ -74,8 +80,9 @@ def comparable_text(text: str, unaccented: bool = False) -> ComparableText:
     """Return the comparable form of a sentence, a title or a heading; the last few hundred are cached."""
     flat = without_accents(flatten(text)) if unaccented else flatten(text)
     terms = tuple(terms_of(flat))
-    beside = beside_numbers(flat.split()) if _DIGIT.search(flat) else ()
-    return ComparableText(flat, terms, frozenset((*terms, *beside)))
+    vocabulary = frozenset(terms)
+    spellings = vocabulary.union(beside_numbers(flat.split())) if has_number(flat) else vocabulary
+    return ComparableText(flat, terms, vocabulary, spellings)
 
 
 def terms_of(flat: str) -> list[str]:

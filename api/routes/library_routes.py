@@ -14,7 +14,7 @@ from api.dependencies import Me, OpenLibrary, needs
 from api.document_page import HEADERS, render_page
 from api.document_upload import UPLOAD_BODY, UploadedDocument
 from api.fields import Body, Name, Printable
-from api.original_files import send_original, send_picture
+from api.original_files import send_layout, send_original, send_picture
 from api.problems import problems
 from api.routes.job_routes import ACCEPTED, Prefer, Preference, store_or_accept
 from graph.errors import InvalidRequest, NotFound
@@ -204,11 +204,11 @@ async def get_original(document_id: UUID, me: Me, library: OpenLibrary, request:
     return await send_original(request, library.originals, stored, str(document_id))
 
 
-@documents_router.get("/api/documents/{document_id}/layout", responses=problems(404, 422, 503))
+@documents_router.get("/api/documents/{document_id}/layout", response_model=Layout, responses=problems(404, 422, 503))
 @needs("ask", "read")
-async def get_layout(document_id: UUID, me: Me, library: OpenLibrary) -> Layout:
+async def get_layout(document_id: UUID, me: Me, library: OpenLibrary) -> Response:
     """Read what each block of a document's text is, and where its pictures stand."""
-    return await library.layouts.find(me, str(document_id), with_pictures=me.reads_files)
+    return await send_layout(library.layouts.pieces(me, str(document_id), with_pictures=me.reads_files))
 
 
 _PICTURE: dict[int | str, dict[str, Any]] = {

@@ -14,13 +14,12 @@ from typing_extensions import TypedDict
 
 from api.dependencies import OpenLibrary, needs
 from api.document_page import LINK_HEADERS, NOT_OPEN, render_page
-from api.original_files import send_original, send_picture
+from api.original_files import send_layout, send_original, send_picture
 from api.routes.library_routes import Offset, PictureNumber, SegmentNumber
 from graph.errors import NotFound
 from graph.evidence import Identity
 from tools.auth.document_links import LinkedPlace, checksum
 from tools.library.catalogue import DocumentDetails, RawText
-from tools.library.layout import Layout
 from tools.library.places import Place
 
 router = APIRouter(include_in_schema=False)
@@ -114,9 +113,11 @@ async def get_linked_text(document_id: UUID, reader: LinkReader, library: OpenLi
 
 @router.get(f"{_DOCUMENT}/layout")
 @needs()
-async def get_linked_layout(document_id: UUID, reader: LinkReader, library: OpenLibrary) -> Layout:
+async def get_linked_layout(document_id: UUID, reader: LinkReader, library: OpenLibrary) -> Response:
     """Read how a link's document is laid out."""
-    return await library.layouts.find(reader, str(document_id), with_pictures=reader.reads_files)
+    response = await send_layout(library.layouts.pieces(reader, str(document_id), with_pictures=reader.reads_files))
+    _keep_private(response)
+    return response
 
 
 @router.get(f"{_DOCUMENT}/segments/{{index}}/place")

@@ -118,6 +118,7 @@ async def kinds(at: Deployment) -> AsyncIterator[Kind]:
     yield await kind("write only", KeyTerms(frozenset({"write"})))
     yield await kind("another user", KeyTerms())
     yield await kind("another space", KeyTerms(spaces=("elsewhere",)))
+    yield await kind("administers another space", KeyTerms(EVERYTHING, spaces=("elsewhere",)))
     yield await kind("another workspace", KeyTerms(EVERYTHING), "elsewhere", "local")
 
 
@@ -132,7 +133,8 @@ def expected(kind: Kind, attempt: Attempt, needed: tuple[Scope, ...]) -> set[int
     if attempt.kind == "gone":
         made = kind.in_another_workspace and attempt.path == "/api/documents/{document_id}"
         return {{"PUT": 201, "DELETE": 204}.get(attempt.method, 404)} if made else {404}
-    refused = {403} if kind.in_another_space and attempt.method == "POST" and needed == ("write",) else set()
+    of_all = attempt.path == "/metrics" or (attempt.method == "POST" and needed in (("write",), ("admin",)))
+    refused = {403} if kind.in_another_space and of_all else set()
     return FOUND | refused | ({404} if "{" in attempt.path else set())
 
 

@@ -47,7 +47,11 @@ async def laid_out(client: httpx.AsyncClient, name: str, data: bytes) -> tuple[s
     return document_id, layout, "".join(segment["text"] for segment in raw["segments"])
 
 
-async def test_blocks_say_what_each_part_of_the_text_is(client: httpx.AsyncClient) -> None:
+@pytest.mark.parametrize("at_once", [1, 200])
+async def test_blocks_say_what_each_part_of_the_text_is(
+    client: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch, at_once: int
+) -> None:
+    monkeypatch.setattr("tools.library.layout.SEGMENTS_AT_ONCE", at_once)
     _, layout, text = await laid_out(client, "lamps.md", MARKDOWN.encode())
     found = [
         (each["kind"], each.get("level", 0), each.get("header", False), text[each["start"] : each["end"]])

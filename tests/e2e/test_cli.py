@@ -331,7 +331,7 @@ def test_a_database_that_cannot_be_reached_is_told(home: Home) -> None:
     looked = home.citewell("doctor", "--json", CITEWELL_DATABASE_URL=secret)
     assert looked.code == Exit.UNAVAILABLE
     found = {check["name"]: check["ok"] for check in looked.json["checks"] if "parsers" not in check["name"]}
-    assert found == {"database": False, "embedding": True, "programs": True}
+    assert found == {"database": False, "embedding": True, "programs": True, "terms": False}
     assert "hush" not in looked.out + done.out
 
 
@@ -363,7 +363,7 @@ def test_doctor_reaches_everything_and_says_who_answers(home: Home, scripted_ope
     assert parsers[-1]["facts"]["landlock"] == landlock_version()
     assert all(check["ok"] for check in parsers)
     reached = {"database": True, "embedding": True, "model there": True, "model gone": False, "judge any": True}
-    assert found == reached | {"programs": True}
+    assert found == reached | {"programs": True, "terms": True}
     assert "hush" not in looked.out
     people = home.citewell("doctor", **named).out
     how, without = lines("en").add_model, " ".join(home.citewell("doctor").out.split())

@@ -45,14 +45,15 @@ async def test_each_part_is_searched_for_beside_the_question(scripted_openai: Sc
     assert state.outcome == "answered"
 
 
-@pytest.mark.parametrize("parts", [[], ["Which days of annual leave expire?"], ["", " "]])
-async def test_a_single_question_stays_single(scripted_openai: ScriptedOpenAI, parts: list[str]) -> None:
+@pytest.mark.parametrize("parts", [[], ["Which days of annual leave expire?"], ["", " "], None])
+async def test_a_single_question_stays_single(scripted_openai: ScriptedOpenAI, parts: list[str] | None) -> None:
     scripted_openai.script(say(prepared(sub_questions=parts)), to="decide_retrieval")
     asked = session(scripted_openai)
     state = await asked.ask(BOTH, effort="thorough")
     assert asked.told("retrieval_decided")[0].sub_questions == state.sub_questions == []
     assert asked.told("sources_found")[0].query == BOTH
-    assert not set(parts) & {found.query for found in asked.told("sources_found")}
+    assert asked.told("retrieval_decided")[0].fallback is None
+    assert not set(parts or []) & {found.query for found in asked.told("sources_found")}
 
 
 async def test_at_most_four_parts_are_searched_for(scripted_openai: ScriptedOpenAI) -> None:

@@ -71,7 +71,7 @@ async def test_evidence_in_the_questions_language_and_its_counterpart_reach_the_
     prepared = {"intent": "content_query", "standalone_question": question, "needs_retrieval": True, "reason": "fact"}
     scripted_openai.script(say(json.dumps(prepared | {"search_queries": {"en": [WORDS]}})), to="decide_retrieval")
     asked = Asked(of=mixed.library.resources)
-    await asked.ask(question, model="scripted", min_score=0.0)
+    await asked.ask(question, model="scripted", min_score=0.0, effort="thorough")
     (request,) = scripted_openai.asked("generate_answer")
     shown = "\n".join(shown_segments(request.text).values())
     assert own in shown

@@ -162,6 +162,12 @@ async def test_the_rest_of_the_question_chooses_within_the_place(citewell: Citew
     }
 
 
+async def test_several_places_are_read_together(citewell: Citewell) -> None:
+    text = await text_of(citewell, "Điều 4 và Điều 6 nói gì?")
+    assert ["năm cuốn" in text, "đồ ăn" in text, "mười bốn" in text] == [True, True, False]
+    assert await named(citewell, "How do Điều 4 and Điều 44 differ in the number of books?") is None
+
+
 async def test_a_number_that_is_no_place_narrows_nothing(citewell: Citewell) -> None:
     for question, said in (
         ("When was Python 3.2 released?", "February 2011"),

@@ -1,6 +1,7 @@
 """What viewers draw of originals is read apart and once, stored, and so is that a file can't be read."""
 
 import asyncio
+import json
 from base64 import b64encode
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -58,7 +59,9 @@ class Shelf:
         return stored.document_id
 
     async def pictures(self, document_id: str, me: Identity = ME) -> list[dict[str, Any]]:
-        return [dict(each) for each in (await self._layouts.find(me, document_id))["pictures"]]
+        layout = b"".join([piece async for piece in self._layouts.pieces(me, document_id)])
+        pictures: list[dict[str, Any]] = json.loads(layout)["pictures"]
+        return pictures
 
     async def picture(self, document_id: str, number: int = 0) -> ShownPicture:
         return await self._layouts.picture(ME, document_id, number)

@@ -52,16 +52,16 @@ async def test_known_words_stay_as_they_are(citewell: Citewell) -> None:
 async def test_only_words_of_readable_texts_are_told(citewell: Citewell) -> None:
     await citewell.library.ingestor.ingest(ME, NewDocument(text="The merger with Kaltenbach is near.", owner="me"))
     await citewell.library.workspaces.create("elsewhere")
-    assert (await ask(citewell, "kaltenbah")).also_searched == ("kaltenbach",)
-    assert (await ask(citewell, "kaltenbac", YOU)).also_searched == ()
-    assert (await ask(citewell, "kaltenbah", Identity("elsewhere", "me"))).also_searched == ()
+    assert (await ask(citewell, "kaltnbach")).also_searched == ("kaltenbach",)
+    assert (await ask(citewell, "kaltnbach", YOU)).also_searched == ()
+    assert (await ask(citewell, "kaltnbach", Identity("elsewhere", "me"))).also_searched == ()
 
 
 async def test_words_go_with_the_last_document_that_has_them(citewell: Citewell) -> None:
     library = citewell.library
     gone = await library.ingestor.ingest(ME, NewDocument(text="Sabbatical and Kaltenbach."))
     await library.documents.delete(ME, gone.document_id)
-    assert (await ask(citewell, "kaltenbah")).also_searched == ()
+    assert (await ask(citewell, "kaltnbach")).also_searched == ()
     await library.documents.purge(ME.workspace)
     async with library.database.connection() as conn:
         found = await conn.execute("SELECT word FROM vocabulary WHERE word IN ('kaltenbach', 'sabbatical')")

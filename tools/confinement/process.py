@@ -41,7 +41,8 @@ def confine(scratch: Path, plugins: Iterable[str], programs: Iterable[Path]) -> 
     global _holding
     code = list(code_folders(plugins))
     loaded = [Path(path) for module in list(sys.modules.values()) if (path := getattr(module, "__file__", None))]
-    user = leave_root(scratch, [*code, *loaded], files_are_restricted=landlock_version() > 0)
+    needed = filter(os.path.exists, [*code, *loaded])
+    user = leave_root(scratch, list(needed), files_are_restricted=landlock_version() > 0)
     privileges, memory = refuse_new_privileges(), hide_memory()
     landlock = restrict_files([*SYSTEM, *code, *programs], map(Path, sys.path), [scratch, Path("/dev/null")])
     _holding = Confinement(landlock, privileges and forbid_calls(), privileges, memory, user)

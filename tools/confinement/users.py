@@ -53,17 +53,7 @@ def _can_read(user: int, needed: Iterable[Path]) -> bool:
     except OSError:
         return False
     try:
-        return all(_may_read(path) for path in needed)
+        return all(os.access(path, os.R_OK, effective_ids=True) for path in needed)
     finally:
         os.seteuid(0)
         os.setegid(0)
-
-
-def _may_read(path: Path) -> bool:
-    try:
-        is_folder = path.is_dir()
-    except PermissionError:
-        return False
-    if not is_folder and not path.exists():
-        return True
-    return os.access(path, os.R_OK | (os.X_OK if is_folder else 0), effective_ids=True)

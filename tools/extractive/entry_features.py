@@ -225,7 +225,7 @@ def _joint(places: Sequence[NDArray[np.intp]], sizes: Sequence[int]) -> NDArray[
 def _present(names: Sequence[str], texts: Sequence[str]) -> Bools:
     """Return where the terms stand in texts of which many are the same, each read once."""
     distinct, places = _numbered(texts)
-    return presence(names, [comparable_text(text).vocabulary for text in distinct])[:, places]
+    return presence(names, [comparable_text(text).spellings for text in distinct])[:, places]
 
 
 def _spread(present: Bools, group: NDArray[np.intp]) -> Bools:

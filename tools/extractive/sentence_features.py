@@ -62,7 +62,7 @@ def measure_sentences(
     """
     question_words = question_terms(question)
     flats = [candidate.wording.flat for candidate in pool]
-    terms = presence(question_words.terms, [candidate.wording.vocabulary for candidate in pool])
+    terms = presence(question_words.terms, [candidate.wording.spellings for candidate in pool])
     return {
         "terms": terms,
         "counts": _counts(question_words.terms, terms, pool),

@@ -7,7 +7,7 @@ taken over its reader.
 import hashlib
 import re
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 from typing import Any, NamedTuple
 
@@ -16,6 +16,10 @@ from typing_extensions import TypedDict
 from graph.errors import UnreadableDocument
 from tools.parsers.raster import raster_of
 
+# Media types of files whose pictures are drawn.
+PICTURED = re.compile(
+    r"wordprocessingml|ms-word|presentationml|ms-powerpoint|opendocument\.(?!spreadsheet)|html|markdown|mdx"
+)
 _KEYS = (60, 30, 12, 6)  # letters before a picture by which it is placed, as many as are found
 _MARKER = re.compile(
     r"\s*(?:[-*+]|\(?\w{1,6}(?:\.\w{1,6})*[.)])\s"
@@ -56,7 +60,7 @@ class Block(NamedTuple):
 
 
 def placed_pictures(
-    data: bytes, media_type: str, text: str, blocks: Sequence[Sequence[Any]]
+    data: bytes, media_type: str, text: str, blocks: Iterable[Sequence[Any]]
 ) -> tuple[dict[str, Any], list[bytes]]:
     """Return a frame of a file's pictures, each of its bytes once, however often it is shown.
 

@@ -4,18 +4,21 @@ Offsets are those of the canonical text, so that a quote is marked in the layout
 """
 
 import asyncio
-from collections.abc import Sequence
+import json
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from typing import NotRequired
 
 from typing_extensions import TypedDict
 
 from graph.errors import NotFound
-from graph.evidence import BlockKind, Identity, Page, Segment, SegmentBlock
+from graph.evidence import BlockKind, Identity, Segment, SegmentBlock
 from graph.ports import SegmentReader
-from tools.library.drawn_pictures import Block, DrawnPicture, LayoutPicture, placed_of
+from tools.library.drawn_pictures import DrawnPicture, LayoutPicture, placed_of
 from tools.library.original_views import LaidOutText, OriginalViews
 from tools.originals.originals import Originals
+
+SEGMENTS_AT_ONCE = 200
 
 
 class LayoutBlock(TypedDict):
@@ -59,21 +62,23 @@ class Layouts:
         self._originals = originals
         self._views = views
 
-    async def find(self, identity: Identity, document_id: str, *, with_pictures: bool = True) -> Layout:
-        """Return the layout of a document; its pictures are those of its original, where that is kept.
+    async def pieces(self, identity: Identity, document_id: str, *, with_pictures: bool = True) -> AsyncIterator[bytes]:
+        """Yield a Layout as JSON, a few segments at a time: a document may have a million blocks.
 
-        Raises NotFound if the identity may not read the document, Overloaded if its original can't be read now,
-        DependencyFailed if the store of originals fails.
+        Its pictures are those of its original, where that is kept. Before the first piece it raises NotFound if the
+        identity may not read the document, Overloaded if its original can't be read now, DependencyFailed if the store
+        of originals fails.
         """
         media_type = await self._originals.media_type(identity, document_id)
         pictures = await self._pictures(identity, document_id) if with_pictures else []
-        page = await self._page(identity, document_id)
-        return Layout(
-            document_id=page.document_id,
-            media_type=media_type,
-            blocks=await asyncio.to_thread(_blocks, page.segments),
-            pictures=[placed_of(each) for each in pictures],
-        )
+        shown = [placed_of(each) for each in pictures]
+        head = {"document_id": document_id, "media_type": media_type, "pictures": shown}
+        yield json.dumps(head).encode()[:-1] + b', "blocks": ['
+        between = ""
+        async for _, blocks in self._read(identity, document_id):
+            yield (between + ", ".join(map(json.dumps, blocks))).encode()
+            between = ", "
+        yield b"]}"
 
     async def picture(self, identity: Identity, document_id: str, number: int) -> ShownPicture:
         """Return a picture of a document by its number. Raises as ``find`` does."""
@@ -86,36 +91,53 @@ class Layouts:
 
     async def _pictures(self, identity: Identity, document_id: str) -> list[DrawnPicture]:
         async def read_text() -> LaidOutText:
-            page = await self._page(identity, document_id)
-            return await asyncio.to_thread(_laid_out, page.segments)
+            text, blocks, content_hash = bytearray(), bytearray(), ""
+            async for segments, found in self._read(identity, document_id):
+                content_hash = segments[0].content_hash
+                text += "".join(segment.text for segment in segments).encode()
+                for each in found:
+                    block = [each["start"], each["end"], each["kind"], each["page_idx"]]
+                    blocks += json.dumps(block).encode() + b"\n"
+            return LaidOutText(content_hash, bytes(text), bytes(blocks))
 
         return await self._views.pictures(identity, document_id, read_text)
 
-    async def _page(self, identity: Identity, document_id: str) -> Page:
-        pages = await self._reader.read_pages([document_id], identity)
-        if not pages:
-            raise NotFound(f"There is no document {document_id}.")
-        return pages[0]
+    async def _read(
+        self, identity: Identity, document_id: str
+    ) -> AsyncIterator[tuple[list[Segment], list[LayoutBlock]]]:
+        """Yield the segments of a document, some at a time, with the blocks that end in them."""
+
+        async def some(first: int) -> list[Segment]:
+            ids = [f"{document_id}:{index}" for index in range(first, first + SEGMENTS_AT_ONCE)]
+            return await self._reader.read_segments(ids, identity)
+
+        reached, segments = 0, await some(0)
+        cut: list[LayoutBlock] = []  # the last block, which may go on
+        while segments:
+            reached += len(segments)
+            following = await some(reached)
+            blocks = await asyncio.to_thread(_blocks, segments, following)
+            blocks = cut + blocks[_goes_on(cut, blocks[0]) :]
+            cut = [blocks.pop()] if following else []
+            yield segments, blocks
+            segments = following
 
 
-def _laid_out(segments: Sequence[Segment]) -> LaidOutText:
-    text = "".join(segment.text for segment in segments)
-    blocks = [Block(each["start"], each["end"], each["kind"], each["page_idx"]) for each in _blocks(segments)]
-    return LaidOutText(segments[0].content_hash if segments else "", text, blocks)
+def _goes_on(found: Sequence[LayoutBlock], block: LayoutBlock) -> bool:
+    """Whether a block is the rest of the last one, which the end of a segment has cut; then that is whole again."""
+    if not found or found[-1]["end"] != block["start"] or found[-1]["kind"] != block["kind"]:
+        return False
+    found[-1]["end"] = block["end"]
+    return True
 
 
-def _blocks(segments: Sequence[Segment]) -> list[LayoutBlock]:
-    """Return the blocks of segments; those that a segment's end has cut are whole again."""
-    headers = {
-        each.start for one in segments for block in one.blocks for each in block.context if each.role == "header"
-    }
+def _blocks(segments: Sequence[Segment], following: Sequence[Segment] = ()) -> list[LayoutBlock]:
+    """Return the blocks of segments; rows of the ``following`` ones may name a header among them."""
+    rows = (block for one in (*segments, *following) for block in one.blocks)
+    headers = {each.start for row in rows for each in row.context if each.role == "header"}
     found: list[LayoutBlock] = []
     for segment in segments:
         for block in segment.blocks or (SegmentBlock(segment.start, segment.end, "paragraph"),):
-            last = found[-1] if found else None
-            if last is not None and last["end"] == block.start and last["kind"] == block.kind:
-                last["end"] = block.end
-                continue
             made = LayoutBlock(kind=block.kind, start=block.start, end=block.end, page_idx=segment.page_idx)
             if block.kind == "heading":
                 made["level"] = block.depth or _depth(segment, block)
@@ -123,7 +145,8 @@ def _blocks(segments: Sequence[Segment]) -> list[LayoutBlock]:
                 made["header"] = True
             if block.anchor:
                 made["anchor"] = block.anchor
-            found.append(made)
+            if not _goes_on(found, made):
+                found.append(made)
     return found
 
 

@@ -8,13 +8,13 @@ import asyncio
 import hashlib
 import json
 import logging
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from typing import Any, NamedTuple
 
 from graph.errors import NotFound, UnreadableDocument
 from graph.evidence import Identity
 from tools.concurrency.tasks import cancel_and_wait
-from tools.library.drawn_pictures import Block, DrawnPicture, pictures_of
+from tools.library.drawn_pictures import PICTURED, DrawnPicture, pictures_of
 from tools.library.fair_turns import FairTurns
 from tools.library.sandbox import Sandbox
 from tools.library.view_store import Seen, ViewStore
@@ -28,7 +28,6 @@ log = logging.getLogger("citewell.library")
 VIEW_SECONDS, VIEW_MEGABYTES, REPLY_BYTES = 20.0, 512, 100_000_000
 WAIT_SECONDS = 30.0  # for a turn and for its end
 PROCESSES = 2  # one of a workspace, so that another one is free
-PDF = "application/pdf"
 UNREADABLE = ""  # the part that says that no part can be read
 
 See = Callable[[bytes], Awaitable[tuple[Any, bytes]]]  # what an original shows, as JSON and bytes beside it
@@ -38,8 +37,8 @@ class LaidOutText(NamedTuple):
     """The text that pictures stand in."""
 
     content_hash: str
-    text: str
-    blocks: Sequence[Block]
+    text: bytes
+    blocks: bytes  # of JSON, a Block a line
 
 
 class OriginalViews:
@@ -65,16 +64,16 @@ class OriginalViews:
         DependencyFailed if the store of originals fails.
         """
         stored = await self._find(identity, document_id)
-        if stored is None or stored.original["media_type"] == PDF:
+        if stored is None or not PICTURED.search(stored.original["media_type"]):
             return []
 
         async def see(data: bytes) -> tuple[Any, bytes]:
             read = await read_text()
             if read.content_hash != stored.content_hash:
                 raise NotFound("The document has changed.")
-            header = {"media_type": stored.original["media_type"], "blocks": read.blocks}
+            header = {"media_type": stored.original["media_type"]}
             reply, blobs = await self._sandbox.run(
-                "layout", header, data, read.text.encode(), whose=stored.key.workspace
+                "layout", header, data, read.text, read.blocks, whose=stored.key.workspace
             )
             return await asyncio.to_thread(lambda: (pictures_of(reply, blobs), b"".join(blobs)))
 

@@ -34,8 +34,8 @@ def start_programs_elsewhere() -> None:
     os.close(tells)
     asking, answers = os.fdopen(asks, "wb"), os.fdopen(told, "rb")
 
-    def ask(what: str, data: bytes, seconds: float, *arguments: str) -> bytes:
-        _send(asking, [what, seconds, *arguments], data)
+    def ask(name: str, data: bytes, seconds: float, *arguments: str) -> bytes:
+        _send(asking, [name, seconds, *arguments], data)
         is_late, made = _received(answers)
         if is_late is not None:
             raise ProgramFailed(is_late)
@@ -48,8 +48,8 @@ def _serve(asked: BinaryIO, tells: BinaryIO) -> None:
     """Do what is asked until nobody can ask any more."""
     while True:
         try:
-            (what, seconds, *arguments), data = _received(asked)
-            _send(tells, None, run_program(what, data, seconds, *arguments))
+            (name, seconds, *arguments), data = _received(asked)
+            _send(tells, None, run_program(name, data, seconds, *arguments))
         except ProgramFailed as error:
             _send(tells, error.is_late, b"")
         except EOFError:

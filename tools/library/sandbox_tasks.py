@@ -57,8 +57,8 @@ def _unpack(header: dict[str, Any], blobs: Sequence[bytes], send: Send) -> Frame
 
 
 def _layout(header: dict[str, Any], blobs: Sequence[bytes], _: Send) -> Frame:
-    data, text = blobs
-    return placed_pictures(data, header["media_type"], text.decode(), header["blocks"])
+    data, text, blocks = blobs
+    return placed_pictures(data, header["media_type"], text.decode(), map(json.loads, blocks.splitlines()))
 
 
 def _place(header: dict[str, Any], blobs: Sequence[bytes], _: Send) -> Frame:

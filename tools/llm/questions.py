@@ -52,8 +52,8 @@ class PreparationReply(BaseModel):
     intent: Intent
     needs_retrieval: bool
     reason: str = ""
-    sub_questions: list[str] = []
-    search_queries: dict[str, list[str] | str] = {}
+    sub_questions: list[str] | None = None
+    search_queries: dict[str, list[str] | str | None] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,14 +116,14 @@ class LlmPreparer:
         reason = reply.reason.strip()[:300] or Reason("model_decided")
         if needed != reply.needs_retrieval:
             reason = Reason("pages_selected" if has_pages else "search_asked")
-        parts = [part for each in reply.sub_questions[:MOST_PARTS] if (part := one_query(each))]
+        parts = [part for each in (reply.sub_questions or [])[:MOST_PARTS] if (part := one_query(each))]
         return Preparation(
             reply.standalone_question,
             needed,
             reason,
             intent,
             by_rule.language,
-            search_queries=_queries(reply.search_queries, worded_in),
+            search_queries=_queries(reply.search_queries or {}, worded_in),
             sub_questions=tuple(parts) if self.effort == "thorough" and len(parts) > 1 else (),
         )
 
@@ -165,9 +165,9 @@ def _named(languages: Sequence[str]) -> str:
     return ", ".join(f"{language_name(each)} ({each})" for each in languages)
 
 
-def _queries(replied: Mapping[str, list[str] | str], languages: Sequence[str]) -> dict[str, tuple[str, ...]]:
+def _queries(replied: Mapping[str, list[str] | str | None], languages: Sequence[str]) -> dict[str, tuple[str, ...]]:
     """Return the queries of a reply in these languages; the first of each, then the second, as far as they go."""
-    of = {each: [texts] if isinstance(texts := replied.get(each, []), str) else texts for each in languages}
+    of = {each: [texts] if isinstance(texts := replied.get(each), str) else texts or [] for each in languages}
     pairs = [[(each, one_query(text)) for text in texts] for each, texts in of.items()]
     taken = [pair for pair in chain.from_iterable(zip_longest(*pairs)) if pair and pair[1]][:MOST_WORDINGS]
     return {each: found for each in of if (found := tuple(text for code, text in taken if code == each))}

@@ -45,7 +45,7 @@ def _under_its_suffix(data: bytes) -> Parsed:
 
 def _converted(data: bytes, suffix: str, better: str) -> bytes:
     try:
-        return programs.converted(data, _SECONDS, suffix, better)
+        return programs.run_program("libreoffice", data, _SECONDS, suffix, better)
     except programs.ProgramFailed as error:
         raise UnreadableDocument(
             f"LibreOffice could not read the file, which is in the old format {suffix} of Office 97 to 2003.",

@@ -10,6 +10,7 @@ import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Literal
 
 from tools.confinement.environment import plain_environment
 
@@ -31,6 +32,7 @@ _CONFINED = (
 )
 
 
+Program = Literal["libreoffice", "tesseract"]
 Run = Callable[..., bytes]  # of a program's name, the bytes of a file, seconds, and strings
 _elsewhere: list[Run] = []  # one, where another process starts the programs
 
@@ -57,29 +59,22 @@ def tesseract() -> str | None:
     return shutil.which("tesseract")
 
 
-def converted(data: bytes, seconds: float, suffix: str, better: str) -> bytes:
-    """Return an office file in the format of another suffix, as LibreOffice converts it. Raises ProgramFailed."""
-    return run_program("converted", data, seconds, suffix, better)
-
-
-def recognised_page(picture: bytes, seconds: float, languages: str, dpi: str) -> bytes:
-    """Return a PDF of one page with the words of a picture in the PGM format, by tesseract. Raises ProgramFailed."""
-    return run_program("recognised_page", picture, seconds, languages, dpi)
-
-
 def run_programs_by(run: Run) -> None:
     """Have another process start the programs of this one, by ``run_program``."""
     _elsewhere[:] = [run]
 
 
-def run_program(what: str, data: bytes, seconds: float, *arguments: str) -> bytes:
-    """Do what one of the functions above says; raises as it does."""
+def run_program(name: Program, data: bytes, seconds: float, *arguments: str) -> bytes:
+    """Return what a program makes of a file, from the suffix of its format to another, or in languages at some dpi.
+
+    LibreOffice makes an office file of another format, tesseract a PDF of a page's words. Raises ProgramFailed.
+    """
     if _elsewhere:
-        return _elsewhere[0](what, data, seconds, *arguments)
-    program = {"converted": _convert, "recognised_page": _recognise}[what]
+        return _elsewhere[0](name, data, seconds, *arguments)
+    program = {"libreoffice": _convert, "tesseract": _recognise}[name]
     try:
-        with TemporaryDirectory(prefix="citewell-") as name:
-            return program(Path(name), data, seconds, *arguments)
+        with TemporaryDirectory(prefix="citewell-") as folder:
+            return program(Path(folder), data, seconds, *arguments)
     except (OSError, subprocess.SubprocessError) as error:
         raise ProgramFailed(is_late=isinstance(error, subprocess.TimeoutExpired)) from error
 

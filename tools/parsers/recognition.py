@@ -10,7 +10,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from time import monotonic
 
-from tools.parsers.programs import ProgramFailed, recognised_page, tesseract
+from tools.parsers.programs import ProgramFailed, run_program, tesseract
 
 _TOO_LONG = "Recognition took too long: raise CITEWELL_JOBS__FILE_SECONDS, or split the file."
 DPI = 200
@@ -64,7 +64,7 @@ class Recognizer:
             self._stop(_TOO_LONG)
             return None
         try:
-            return recognised_page(picture, left, self._wanted.languages, str(dpi))
+            return run_program("tesseract", picture, left, self._wanted.languages, str(dpi))
         except ProgramFailed as error:  # for a language that is not installed, most often
             languages = self._wanted.languages
             failed = f"tesseract failed: check that its language data {languages!r} is installed."

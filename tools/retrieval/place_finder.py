@@ -16,7 +16,7 @@ from graph.evidence import Identity, MissingPage, Segment, SegmentBlock
 from graph.rows import Places, PlaceSpan
 from text.dates import dates_of, parts_of_date
 from text.normal_forms import flatten, without_accents
-from text.page_references import asks_for_all, page_references, without_page_references
+from text.page_references import asks_for_all, naming_words, page_references, without_page_references
 from text.place_references import ANY_NUMBER, PlaceReference, begins, file_names, place_references, sheet_names
 from text.terms import weigh_question
 from text.words import terms_of, without_framing
@@ -30,7 +30,7 @@ MOST_LISTED = 2000  # documents with pages that are looked through
 LOOKED_AT = 1000  # segments with the words of a place that are looked at for one that begins with them
 LONGEST_BEGINNING = 120  # characters
 MOST_FOUND = 40  # segments that a place may begin in
-FEW = 4  # words beside a place, of which some may be the name of its document
+FEW = 3  # words beside a place, of which some may be the name of its document
 BEFORE, BEHIND = 30, 60  # segments read with one that a place begins in
 
 
@@ -93,7 +93,7 @@ class _Asked:
 
     def says_little_beside(self, said: str) -> bool:
         """Whether a question may ask for a place, which has the pattern ``said``, and for little else."""
-        return len(without_framing(re.sub(said, " ", self.rest, flags=re.IGNORECASE)).split()) <= FEW
+        return len(naming_words(re.sub(said, " ", self.rest, flags=re.IGNORECASE))) <= FEW
 
     def asks_for_all(self, said: str, names: str) -> bool:
         """Whether nothing else is asked beside a place, which has the pattern ``said``, in documents with these names.
@@ -119,12 +119,13 @@ class _Document:
     title: str
     path: str
     slug: str
+    opening: str  # its first line, which a scan has for a title
     pages: int
     is_text: bool  # no slides and no sheets, whose pages are called otherwise
 
     @property
     def names(self) -> str:
-        return f"{self.title} {self.path} {self.slug}"
+        return f"{self.title} {self.path} {self.slug} {self.opening}"
 
     def is_file(self, name: str) -> bool:
         """Whether it is called so, with its suffix or without."""
@@ -149,7 +150,7 @@ class _Search:
             nearest = asked.nearest({each.document_id: each.names for each in (paged if named else texts)})
             if found := await self._pages([each for each in paged if each.document_id in nearest], asked.pages, "(?!)"):
                 return found
-        if found := await self._headed(named) or await self._slides(named):
+        if found := await self._headed(named) or await self._numbered(named):
             return found
         return _places([], documents=[each.document_id for each in named]) if named else None
 
@@ -178,48 +179,63 @@ class _Search:
         whole = self.asked.asks_for_all(said, " ".join(each.names for each in having))
         return _places([_span(*each) for each in spans], whole=whole) if spans else None
 
-    async def _slides(self, named: Sequence[_Document]) -> Places | None:
-        """Return the slide or the sheet with a number that nothing begins with, where only that is asked for."""
-        for reference in self.asked.references:
-            number = next((int(each) for each in reference.numbers if each.isdecimal()), 0)
-            listed = (named or await self._documents(paged=True)) if number else []
-            slides = [each for each in listed if not each.is_text and each.pages >= number]
-            found = await self._pages(slides, [range(number, number + 1)], reference.shortest)
-            if found and found["whole"]:
-                return found
-        return None
-
     async def _headed(self, named: Sequence[_Document]) -> Places | None:
-        """Return the spans of what begins as the question says; that of a number alone only where nothing else does."""
+        """Return the spans of what begins with the words and the number of the question, or is a sheet of that name."""
         asked = self.asked
         patterns = [own for each in asked.references for own, _ in each.beginnings]
         sheets = [each for each in asked.sheets if asked.says_little_beside(rf"\w+\W+{each}")]
         texts = [*(text for each in asked.references for text in each.spellings), *sheets]
         documents = await self._around(named, texts, begin="|".join(patterns), sheets=sheets) if texts else []
-        for reference in asked.references if documents else ():
-            for own, series in reference.beginnings:
-                if found := [each for one in documents for each in _begun(one, own, series)]:
-                    is_one = all(each.is_one_of_several for each in found)
-                    return self._chosen(found, documents, own, is_sure=is_one)
-        for name in map(re.escape, sheets if documents else ()):
+        if not documents:
+            return None
+        ways = {each: _first_begun(documents, each) for each in asked.references}
+        if begun := [one for _, found in ways.values() for one in found]:
+            others = [each.numbers for each, (_, found) in ways.items() if not found]
+            said = "|".join(own for own, _ in ways.values() if own)
+            is_sure = all(each.is_one_of_several for each in begun)
+            return self._chosen(begun, documents, said, others=others, is_sure=is_sure)
+        for name in map(re.escape, sheets):
             books = [one for one in documents if any("!" in block.anchor for each in one for block in each.blocks)]
             if found := [each for one in books for each in _begun(one, f"{name}$", ".*")]:
                 return self._chosen(found, documents, rf"\w+\W+{name}", is_sure=True)
-        for reference in asked.references:
-            if asked.says_little_beside(reference.shortest):
-                numbers = [each for each in reference.numbers if each[0].isdecimal()]
-                documents = await self._around(named, numbers, numbers=numbers)
-                if found := [each for one in documents for each in _begun(one, reference.numbered, ANY_NUMBER)]:
-                    return self._chosen(found, documents, reference.shortest, is_sure=False)
         return None
 
+    async def _numbered(self, named: Sequence[_Document]) -> Places | None:
+        """Return what begins with the number alone, and the slide or sheet with it, where only that is asked for."""
+        said = "|".join(each.shortest for each in self.asked.references)
+        if not said or not self.asked.says_little_beside(said):
+            return None
+        listed = named or await self._documents(paged=True)
+        spans: list[PlaceSpan] = []
+        for reference in self.asked.references:
+            numbers = [each for each in reference.numbers if each[0].isdecimal()]
+            documents = await self._around(named, numbers, numbers=numbers) if numbers else []
+            found = [each for one in documents for each in _begun(one, reference.numbered, ANY_NUMBER)]
+            headed = self._chosen(found, documents, said, is_sure=False) if found else None
+            pages = [range(int(each), int(each) + 1) for each in numbers if each.isdecimal()]
+            slides = [each for each in listed if not each.is_text and pages and each.pages >= pages[0].start]
+            paged = await self._pages(slides, pages, said) if slides else None
+            spans += [span for each in (paged, headed) if each and each["whole"] for span in each["spans"]]
+        return _places(spans, whole=True) if spans else None
+
     def _chosen(
-        self, found: Sequence["_Begun"], documents: Sequence[Sequence[Segment]], said: str, *, is_sure: bool
+        self,
+        found: Sequence["_Begun"],
+        documents: Sequence[Sequence[Segment]],
+        said: str,
+        *,
+        others: Sequence[tuple[str, ...]] = (),
+        is_sure: bool,
     ) -> Places | None:
-        """Return the spans in the documents that are nearest to the question by their titles, if these are meant."""
+        """Return the spans in the documents that are nearest to the question by their titles, if these are meant.
+
+        Numbers of the question that are of ``others``, which no place begins with, have to be in the titles.
+        """
         titles = {one[0].document_id: one[0].title for one in documents}
         nearest = self.asked.nearest({each.span["document_id"]: titles[each.span["document_id"]] for each in found})
-        whole = self.asked.asks_for_all(said, " ".join(nearest.values()))
+        names = " ".join(nearest.values())
+        whole = self.asked.asks_for_all(said, names)
+        is_sure = is_sure and not any(_plain_words(names).isdisjoint(each) for each in others)
         if len(nearest) > MOST_DOCUMENTS or not (whole or is_sure):
             return None
         return _places([each.span for each in found if each.span["document_id"] in nearest], whole=whole)
@@ -293,6 +309,14 @@ class _Begun:
     is_one_of_several: bool
 
 
+def _first_begun(documents: Sequence[Sequence[Segment]], reference: PlaceReference) -> tuple[str, list[_Begun]]:
+    """Return what begins as the first of a place's patterns does that anything begins with, and this pattern."""
+    for own, series in reference.beginnings:
+        if found := [each for one in documents for each in _begun(one, own, series)]:
+            return own, found
+    return "", []
+
+
 def _begun(segments: Sequence[Segment], pattern: str, series: str) -> Iterator[_Begun]:
     """Yield what begins with a pattern in the segments of one document.
 
@@ -335,7 +359,10 @@ _SEEN = f"""d.workspace = %(workspace)s AND d.deleted_at IS NULL AND {READABLE} 
     AND (%(spaces)s::text[] IS NULL OR d.space_id = ANY(%(spaces)s) OR d.space_slug = ANY(%(spaces)s))"""
 _PATH = "coalesce(d.metadata->>'file_path', d.original_name, '')"
 _DOCUMENTS = f"""
-SELECT d.document_id::text, d.title, {_PATH}, coalesce(d.slug, ''), coalesce(d.page_count, 0),
+SELECT d.document_id::text, d.title, {_PATH}, coalesce(d.slug, ''), coalesce((
+        SELECT left(split_part(s.body, chr(10), 1), {LONGEST_BEGINNING}) FROM {{partition}} AS s
+        WHERE s.workspace = {{workspace}} AND s.document_id = d.document_id AND s.segment_index = 0
+    ), ''), coalesce(d.page_count, 0),
     d.media_type !~ 'sheet|excel|presentation|powerpoint'
 FROM documents AS d
 WHERE {_SEEN} AND {{here}} AND (%(paged)s AND d.page_count IS NOT NULL

@@ -172,7 +172,7 @@ class PackedDocument:
             named, around = named_and_around(span.blocks, span.start, span.end, body)
             terms = weigh_segment(body, title=title, heading=span.heading, named=named, around=around)
             held.append(terms.ids)
-            words |= vocabulary_of(f"{span.heading} {body}")
+            words |= vocabulary_of(body) | vocabulary_of(span.heading)
             rows.append(segment_row(workspace, number, span, terms, with_impacts(terms), body, vectors=vectors))
         return cls(document_id, len(rows), b"".join(rows), TermCounts.of(held), words=words)
 

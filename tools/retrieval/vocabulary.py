@@ -12,7 +12,7 @@ from functools import lru_cache
 from itertools import pairwise
 
 from graph.evidence import Identity
-from text.near_words import LEAST_LETTERS, STEM, ends_of, is_listed, nearest_words
+from text.near_words import LEAST_LETTERS, STEM, differ_at_end, ends_of, is_listed, nearest_words
 from text.normal_forms import without_marks
 from text.terms import AS_WRITTEN, TERMS_VERSION, Respelling, split_words, term_of
 from tools.retrieval.scope import LASTING, READABLE, reading_as
@@ -42,18 +42,19 @@ _NOTHING = Respelled()
 
 
 @dataclass(slots=True)
-class _Known:
-    """Words that were looked up since ``read_at``, and whether each is known."""
+class _Kept:
+    """Words that were looked up since ``read_at``, whether each is known, and what somebody may read instead."""
 
     read_at: float
     words: OrderedDict[str, bool] = field(default_factory=OrderedDict)
+    instead: dict[tuple[Identity, str], list[Option]] = field(default_factory=dict)
 
 
 class Vocabulary:
     """Spells questions as libraries do. What words are known is kept for a minute, so most questions cost nothing."""
 
     def __init__(self) -> None:
-        self._known: dict[int, _Known] = {}
+        self._known: dict[int, _Kept] = {}
 
     async def respell(self, conn: Connection, place: Place, question: str, identity: Identity) -> Respelled:
         """Return how a workspace spells a question's words, for what an identity may read."""
@@ -61,62 +62,82 @@ class Vocabulary:
         listed = [word for word in words if is_listed(word)]
         pairs = [(a, b) for a, b in pairwise(words) if a.isalpha() and b.isalpha() and is_listed(a + b)]
         asked = dict.fromkeys([*listed, *(a + b for a, b in pairs)])
-        known = await self._which(conn, place.workspace, asked)
+        kept = self._kept(place.workspace)
+        known = await _which(conn, place.workspace, asked, kept)
         if known is None:
             return _NOTHING
         joined = [pair for pair in pairs if known["".join(pair)]]
         parts = {word for pair in joined for word in pair}
         unknown = [word for word in listed if len(word) >= STEM and not known[word] and word not in parts]
-        found = await self._instead(conn, place, unknown[:MOST_UNKNOWN], identity) if unknown else {}
+        found = await _instead(conn, place, unknown[:MOST_UNKNOWN], identity, kept) if unknown else {}
         if not found and not joined:
             return _NOTHING
-        told = [" ".join(option) for options in found.values() for option in options if option[0][0] != "~"]
+        told = [" ".join(option) for word, options in found.items() for option in options if _is_told(word, option)]
         respelling = Respelling({word: _as_expected(options) for word, options in found.items()}, joined)
         return Respelled(respelling, tuple(dict.fromkeys(told)))
 
-    async def _which(self, conn: Connection, workspace: int, words: Iterable[str]) -> dict[str, bool] | None:
-        """Return which words a workspace knows; None where nobody can tell before it is reindexed."""
+    def _kept(self, workspace: int) -> _Kept:
         now = time.monotonic()
         kept = self._known.get(workspace)
         if kept is None or now - kept.read_at > KEPT_SECONDS:
             self._known = {n: each for n, each in self._known.items() if now - each.read_at <= KEPT_SECONDS}
-            kept = self._known[workspace] = _Known(now)
-        new = [word for word in words if word not in kept.words]
-        if new:
-            found = await conn.execute(_WHICH, [new, workspace], prepare=True)
-            row = await found.fetchone()
-            if row is None or row[0] < TERMS_VERSION:
-                return None
-            kept.words.update(dict.fromkeys(new, False))
-            kept.words.update(dict.fromkeys(row[1] or (), True))
-        known = {word: kept.words[word] for word in words}
-        while len(kept.words) > MOST_KEPT:
-            kept.words.popitem(last=False)
-        return known
+            kept = self._known[workspace] = _Kept(now)
+        return kept
 
-    async def _instead(
-        self, conn: Connection, place: Place, unknown: Sequence[str], identity: Identity
-    ) -> dict[str, list[Option]]:
-        """Return for words that are not known what a text has that the identity may read, the likeliest first."""
-        options = _options(unknown, await _near(conn, place.workspace, unknown))
-        asked = [(word, option) for word, those in options.items() for option in those]
-        if not asked:
-            return {}
-        bound = {
-            "workspace": place.workspace,
-            "first": [term_of(option[0]) for _, option in asked],
-            "second": [term_of(option[-1]) for _, option in asked],
-            "side_by_side": [_BETWEEN.join(option) if option[1:] else "" for _, option in asked],
-            **reading_as(identity),
-        }
-        async with planned(conn):
-            rows = await _readable(place.workspace if place.own else None, place.parts).execute(conn, bound)
-        readable = {number for (number,) in rows}
-        found: dict[str, list[Option]] = {}
-        for number, (word, option) in enumerate(asked, start=1):
-            if number in readable:
-                found.setdefault(word, []).append(option)
-        return found
+
+async def _which(conn: Connection, workspace: int, words: Iterable[str], kept: _Kept) -> dict[str, bool] | None:
+    """Return which words a workspace knows; None where nobody can tell before it is reindexed."""
+    new = [word for word in words if word not in kept.words]
+    if new:
+        row = await (await conn.execute(_WHICH, [new, workspace], prepare=True)).fetchone()
+        if row is None or row[0] < TERMS_VERSION:
+            return None
+        kept.words.update(dict.fromkeys(new, False))
+        kept.words.update(dict.fromkeys(row[1] or (), True))
+    known = {word: kept.words.get(word, False) for word in words}
+    while len(kept.words) > MOST_KEPT:
+        kept.words.popitem(last=False)
+    return known
+
+
+async def _instead(
+    conn: Connection, place: Place, unknown: Sequence[str], identity: Identity, kept: _Kept
+) -> dict[str, list[Option]]:
+    """Return for words that are not known what a text has that the identity may read, the likeliest first."""
+    new = [word for word in unknown if (identity, word) not in kept.instead]
+    if new:
+        found = await _read_instead(conn, place, new, identity)
+        kept.instead.update({(identity, word): found.get(word, []) for word in new})
+    told = {word: options for word in unknown if (options := kept.instead.get((identity, word)))}
+    while len(kept.instead) > MOST_KEPT:
+        del kept.instead[next(iter(kept.instead))]
+    return told
+
+
+async def _read_instead(
+    conn: Connection, place: Place, unknown: Sequence[str], identity: Identity
+) -> dict[str, list[Option]]:
+    options = _options(unknown, await _near(conn, place.workspace, unknown))
+    asked = [(word, option) for word, those in options.items() for option in those]
+    bound = {
+        "workspace": place.workspace,
+        "first": [term_of(option[0]) for _, option in asked],
+        "second": [term_of(option[-1]) for _, option in asked],
+        "side_by_side": [_BETWEEN.join(option) if option[1:] else "" for _, option in asked],
+        **reading_as(identity),
+    }
+    async with planned(conn):
+        rows = await _readable(place.workspace if place.own else None, place.parts).execute(conn, bound)
+    found: dict[str, list[Option]] = {}
+    for (number,) in sorted(rows):
+        word, option = asked[number - 1]
+        found.setdefault(word, []).append(option)
+    return found
+
+
+def _is_told(word: str, option: Option) -> bool:
+    """Whether a reader has to be told: not of the same word without its marks or with another ending."""
+    return option[0][0] != "~" and (option[1:] != () or not differ_at_end(word, option[0]))
 
 
 async def _near(conn: Connection, workspace: int, unknown: Sequence[str]) -> dict[str, set[str]]:
@@ -140,7 +161,7 @@ def _options(unknown: Sequence[str], near: Mapping[str, Collection[str]]) -> dic
     options: dict[str, list[Option]] = {}
     for word in unknown:
         plain, known = without_marks(word), near.get(word, ())
-        bare = [(plain,), (f"~{plain}",)] if plain != word else [(f"~{plain}",)]
+        bare = [(plain,), (f"~{plain}",)] if plain != word else []
         apart = [(word[:at], word[at:]) for at in _cuts(word) if word[:at] in known and word[at:] in known]
         options[word] = [*bare, *apart, *((each,) for each in nearest_words(word, known))]
     return options

@@ -31,7 +31,7 @@ WITH RECURSIVE branch AS (
 )
 """
 _HIDDEN = f"""{_BRANCH}, shown AS (
-    SELECT DISTINCT sessions.workspace, jsonb_path_query(body, '$.**.document_id') #>> '{{}}' AS id FROM branch
+    SELECT DISTINCT sessions.workspace, jsonb_path_query(body, '$.*[*].document_id') #>> '{{}}' AS id FROM branch
     JOIN messages USING (message_id) JOIN sessions USING (session_id)
 )
 SELECT id, d.document_id IS NULL FROM shown
