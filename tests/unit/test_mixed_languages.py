@@ -24,3 +24,4 @@ def test_the_replies_that_its_figures_rest_on_can_be_played_back() -> None:
     assert len(load_recorded(RESEARCH / "data" / "replies.mixed_languages.jsonl")) > len(
         company_set(RESEARCH / "mixed_languages").cases
     )
+    assert load_recorded(RESEARCH / "data" / "replies.manuals.jsonl")
