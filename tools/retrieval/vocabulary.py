@@ -68,7 +68,7 @@ class Vocabulary:
             return _NOTHING
         joined = [pair for pair in pairs if known["".join(pair)]]
         parts = {word for pair in joined for word in pair}
-        unknown = [word for word in listed if len(word) >= STEM and not known[word] and word not in parts]
+        unknown = [word for word in listed if not known[word] and word not in parts and _may_be_meant(word)]
         found = await _instead(conn, place, unknown[:MOST_UNKNOWN], identity, kept) if unknown else {}
         if not found and not joined:
             return _NOTHING
@@ -150,6 +150,11 @@ async def _near(conn: Connection, workspace: int, unknown: Sequence[str]) -> dic
     for word, known in await rows.fetchall():
         near.setdefault(word, set()).add(known)
     return near
+
+
+def _may_be_meant(word: str) -> bool:
+    """Whether a word that is not known may be meant for another: a short one only for itself without its marks."""
+    return len(word) >= STEM or without_marks(word) != word
 
 
 def _cuts(word: str) -> range:
