@@ -75,7 +75,8 @@ async def test_an_answered_question_takes_these_statements(settings: Settings) -
         while len(counted) < 20 and min(each[EVENTS] for each in counted) > MOST_COMMITS:  # on a busy machine
             counted.append(await second_question(citewell))
     for each in counted:
-        gathered = {kind: each[kind] for kind in (EVENTS, NOTIFIED, CHECKED, WORDS)}  # as many as the moment makes of them
+        # As many as the moment makes of them.
+        gathered = {kind: each[kind] for kind in (EVENTS, NOTIFIED, CHECKED, WORDS)}
         sent, expected = each - Counter(gathered), Counter(ANSWERED)
         assert {"more": sent - expected, "fewer": expected - sent} == {"more": {}, "fewer": {}}
     # A machine with much else to do commits the news of a step by itself, before what the step has to say.
