@@ -43,11 +43,11 @@ _NOTHING = Respelled()
 
 @dataclass(slots=True)
 class _Kept:
-    """Words that were looked up since ``read_at``, whether each is known, and what somebody may read instead."""
+    """Words that were looked up since ``read_at``, whether each is known, and what it may be meant for."""
 
     read_at: float
     words: OrderedDict[str, bool] = field(default_factory=OrderedDict)
-    instead: dict[tuple[Identity, str], list[Option]] = field(default_factory=dict)
+    options: dict[str, list[Option]] = field(default_factory=dict)
 
 
 class Vocabulary:
@@ -103,22 +103,14 @@ async def _which(conn: Connection, workspace: int, words: Iterable[str], kept: _
 async def _instead(
     conn: Connection, place: Place, unknown: Sequence[str], identity: Identity, kept: _Kept
 ) -> dict[str, list[Option]]:
-    """Return for words that are not known what a text has that the identity may read, the likeliest first."""
-    new = [word for word in unknown if (identity, word) not in kept.instead]
-    if new:
-        found = await _read_instead(conn, place, new, identity)
-        kept.instead.update({(identity, word): found.get(word, []) for word in new})
-    told = {word: options for word in unknown if (options := kept.instead.get((identity, word)))}
-    while len(kept.instead) > MOST_KEPT:
-        del kept.instead[next(iter(kept.instead))]
-    return told
-
-
-async def _read_instead(
-    conn: Connection, place: Place, unknown: Sequence[str], identity: Identity
-) -> dict[str, list[Option]]:
-    options = _options(unknown, await _near(conn, place.workspace, unknown))
-    asked = [(word, option) for word, those in options.items() for option in those]
+    """Return for words that are not known what a text has that the identity may read now, the likeliest first."""
+    if new := [word for word in unknown if word not in kept.options]:
+        kept.options.update(_options(new, await _near(conn, place.workspace, new)))
+    asked = [(word, option) for word in unknown for option in kept.options.get(word, ())]
+    while len(kept.options) > MOST_KEPT:
+        del kept.options[next(iter(kept.options))]
+    if not asked:
+        return {}
     bound = {
         "workspace": place.workspace,
         "first": [term_of(option[0]) for _, option in asked],
