@@ -24,6 +24,7 @@ KINDS = {
     "search: segments": "ranked AS MATERIALIZED",
     "search: documents by title": "d.title_key",
     "search: common words of titles": "JOIN library_statistics AS l USING (workspace)",
+    "search: words that the library knows": "FROM vocabulary AS v WHERE v.workspace = l.workspace",
     "segments: read by id": "WITH ORDINALITY AS w (document_id, index, place)",
     "segments: fingerprints": "sha256(string_agg(",
     "pages: read whole": "WITH ORDINALITY AS w (document_id, place)",
