@@ -8,7 +8,7 @@ from text.words import folded_words, is_indexed_by_bigrams
 
 LEAST_LETTERS = 3  # of a word that a library's vocabulary has
 MOST_LETTERS = 32
-CORRECTED_FROM = 6  # letters; a shorter word is near too many others
+CORRECTED_FROM = 6  # letters, of both; a shorter word is near too many others
 TWICE_FROM, THRICE_FROM = 9, 11  # letters, of which two or three may be wrong
 STEM = 5  # letters of a word that another only adds an article or ending to
 ADDED = 2
@@ -55,7 +55,7 @@ def is_near(word: str, other: str) -> bool:
     shorter, longer = sorted((word, other), key=len)
     if len(shorter) >= STEM and len(longer) - len(shorter) <= ADDED and shorter in longer:
         return longer.startswith(shorter) or not _has_case(word)
-    if len(shorter) < CORRECTED_FROM - 1 or len(word) < CORRECTED_FROM:
+    if len(shorter) < CORRECTED_FROM:
         return False
     wrong = 1 + (len(word) >= TWICE_FROM) + (len(word) >= THRICE_FROM)
     return word[0] == other[0] and _differ(word, other, wrong) <= wrong

@@ -5,14 +5,22 @@ begins with the same word and number as the question has, or with its number alo
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from text.dates import dates_of
 from text.language import CJK_STOP, language, stop_words
-from text.normal_forms import compose, fold_width
-from text.page_references import HAN_NUMBER, han_number, without_page_references
+from text.normal_forms import compose, flatten, fold_width, without_accents
+from text.page_references import (
+    HAN_NUMBER,
+    asks_for_all,
+    han_number,
+    naming_words,
+    page_references,
+    without_page_references,
+)
 from text.scripts import CJK, HAN
+from text.words import terms_of, without_framing
 
 _WORD = rf"[^\W\d_{CJK}]+"
 _SPACED = re.compile(
@@ -28,6 +36,9 @@ _AFTER = r"(?!\w|\.\d)"
 ANY_NUMBER = rf"\d+(?:\.\d+)*{_AFTER}"
 # Behind the number of a paragraph, which prose that only begins with a number does not have.
 _APART = rf"(?=\s*(?:[.:)\]–—-]|$)|(?<=[{HAN}\d])\s*(?=[{HAN}]))"
+LONGEST = 1_000  # characters of a question that are read
+MOST_NAMES = 6  # of each kind
+FEW = 3  # words beside a place, of which some may be the name of its document
 _ROMAN = ((50, "L"), (40, "XL"), (10, "X"), (9, "IX"), (5, "V"), (4, "IV"), (1, "I"))
 
 
@@ -135,3 +146,60 @@ def begins(pattern: str, text: str, *, is_heading: bool) -> bool:
     """Whether a block begins with a place's pattern; a paragraph parts it from what follows."""
     own = pattern if is_heading else f"(?:{pattern}){_APART}"
     return re.match(rf"\W{{0,3}}(?:{own})", fold_width(text), re.IGNORECASE) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class PlaceQuestion:
+    """What of a question may name a place. ``rest`` is the question without its page numbers."""
+
+    pages: tuple[range, ...]
+    dates: list[str]
+    files: list[str]
+    sheets: list[str]
+    references: list[PlaceReference]
+    rest: str
+
+    @classmethod
+    def of(cls, question: str) -> "PlaceQuestion":
+        """Read the beginning of a question, and no more of its names than somebody would look for at once."""
+        asked = question[:LONGEST]
+        return cls(
+            page_references(asked),
+            [date for date, _, _ in dates_of(asked)][:MOST_NAMES],
+            file_names(asked)[:MOST_NAMES],
+            sheet_names(asked)[:MOST_NAMES],
+            place_references(asked)[:MOST_NAMES],
+            without_page_references(asked),
+        )
+
+    @property
+    def names_any(self) -> bool:
+        """Whether anything of it may name a place."""
+        return any((self.pages, self.dates, self.files, self.sheets, self.references))
+
+    def nearest(self, names: Mapping[str, str]) -> dict[str, str]:
+        """Return those documents whose names have most of the question's words; all where none has one."""
+        words = plain_words(without_framing(self.rest))
+        shared = {each: len(words & plain_words(name)) for each, name in names.items()}
+        return {each: name for each, name in names.items() if shared[each] == max(shared.values())}
+
+    def says_little_beside(self, said: str) -> bool:
+        """Whether a question may ask for a place, which has the pattern ``said``, and for little else."""
+        return len(naming_words(re.sub(said, " ", self.rest, flags=re.IGNORECASE))) <= FEW
+
+    def asks_for_all(self, said: str, names: str) -> bool:
+        """Whether nothing else is asked beside a place, which has the pattern ``said``, in documents with these names.
+
+        "Decision no. 11" is such a name with all of its words, as far as its number is in it.
+        """
+        known = plain_words(names)
+        rest = re.sub(said, " ", self.rest, flags=re.IGNORECASE)
+        for each in self.references:
+            if not known.isdisjoint(each.numbers):
+                rest = re.sub(each.shortest, " ", rest, flags=re.IGNORECASE)
+        return asks_for_all(rest, known)
+
+
+def plain_words(text: str) -> frozenset[str]:
+    """Return the words of a text as names of files write them, without accents."""
+    return frozenset(terms_of(without_accents(flatten(text))))

@@ -676,6 +676,7 @@ async def test_every_table_moves_or_has_a_reason_not_to_and_refuses_changes(here
         "segments",
         "segment_vectors",
         "term_statistics",
+        "vocabulary",
         "original_chunks",
         "ingestion_uploads",
         "messages",

@@ -34,6 +34,7 @@ ANSWERED = {
 }
 MOST_COMMITS = 3  # of events, beside those that go along with the beginning and the end of a run
 MOST_SENT_ONE_BY_ONE = 10
+WORDS = "search: words that the library knows"  # of words that nobody asked for in the last minute
 OF_LATER_QUESTIONS = {"checkpoint: the session's last", "session: what is withheld of its turns"}
 
 
@@ -74,7 +75,8 @@ async def test_an_answered_question_takes_these_statements(settings: Settings) -
         while len(counted) < 20 and min(each[EVENTS] for each in counted) > MOST_COMMITS:  # on a busy machine
             counted.append(await second_question(citewell))
     for each in counted:
-        gathered = {kind: each[kind] for kind in (EVENTS, NOTIFIED, CHECKED)}  # as many as the moment makes of them
+        # As many as the moment makes of them.
+        gathered = {kind: each[kind] for kind in (EVENTS, NOTIFIED, CHECKED, WORDS)}
         sent, expected = each - Counter(gathered), Counter(ANSWERED)
         assert {"more": sent - expected, "fewer": expected - sent} == {"more": {}, "fewer": {}}
     # A machine with much else to do commits the news of a step by itself, before what the step has to say.

@@ -53,6 +53,11 @@ async def test_only_words_of_readable_texts_are_told(citewell: Citewell) -> None
     await citewell.library.ingestor.ingest(ME, NewDocument(text="The merger with Kaltenbach is near.", owner="me"))
     await citewell.library.workspaces.create("elsewhere")
     assert (await ask(citewell, "kaltnbach")).also_searched == ("kaltenbach",)
+    async with citewell.library.database.connection() as conn:
+        await conn.execute("UPDATE documents SET owner = 'you' WHERE owner = 'me'")
+    assert (await ask(citewell, "kaltnbach")).also_searched == ()
+    async with citewell.library.database.connection() as conn:
+        await conn.execute("UPDATE documents SET owner = 'me' WHERE owner = 'you'")
     assert (await ask(citewell, "kaltnbach", YOU)).also_searched == ()
     assert (await ask(citewell, "kaltnbach", Identity("elsewhere", "me"))).also_searched == ()
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from text.place_references import begins, file_names, place_references, sheet_names
+from text.place_references import PlaceQuestion, begins, file_names, place_references, sheet_names
 
 
 def finds(question: str, text: str, *, is_heading: bool = True) -> bool:
@@ -62,6 +62,11 @@ def test_sheets_and_files_are_read_by_their_names() -> None:
     assert sheet_names("What is on sheet Prices?") == ["Prices"]
     assert sheet_names("What is on the sheet “Stock”?") == ["Stock"]
     assert file_names("What does Club-rules.docx say, and q3_report?") == ["club-rules.docx", "q3_report"]
+
+
+def test_a_long_question_is_no_long_search() -> None:
+    asked = PlaceQuestion.of("clause 14 and a-b-c_d " * 20_000)
+    assert max(map(len, (asked.references, asked.files, asked.sheets, asked.dates))) <= 6
 
 
 @given(st.text("clause 第三条IVX§12.3 ABđều\n", max_size=40))

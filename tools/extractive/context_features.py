@@ -91,9 +91,7 @@ def context_columns(
     terms, middle = question_words.terms, question_words.grams[1]
     return {
         "title_terms": present_in(terms, [comparable_text(context.title).spellings for context in table.contexts]),
-        "surrounding_terms": present_in(
-            terms, [comparable_text(context.text).spellings for context in table.contexts]
-        ),
+        "surrounding_terms": present_in(terms, [comparable_text(context.text).spellings for context in table.contexts]),
         "titles": present_in(middle, [comparable_text(context.title).flat for context in table.contexts]),
         "headings": present_in(middle, [comparable_text(context.heading).flat for context in table.contexts]),
         "headers": present_in(middle, [comparable_text(context.header).flat for context in table.contexts]),

@@ -76,8 +76,9 @@ class Layouts:
         yield json.dumps(head).encode()[:-1] + b', "blocks": ['
         between = ""
         async for _, blocks in self._read(identity, document_id):
-            yield (between + ", ".join(map(json.dumps, blocks))).encode()
-            between = ", "
+            if blocks:
+                yield (between + ", ".join(map(json.dumps, blocks))).encode()
+                between = ", "
         yield b"]}"
 
     async def picture(self, identity: Identity, document_id: str, number: int) -> ShownPicture:

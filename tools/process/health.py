@@ -117,7 +117,7 @@ async def _check_milvus(library: Library, milvus: CandidateEngine) -> str:
 async def _check_endpoint(library: Library) -> str:
     try:
         async with asyncio.timeout(EMBEDDING_SECONDS):
-            await library.embedder.embed(["ready"])
+            await library.embedder.embed_question("ready")
     except EmbeddingUnavailable as error:
         return f"degraded, search uses words only: {error.message}"
     except TimeoutError:

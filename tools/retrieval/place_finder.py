@@ -5,21 +5,20 @@ What is found is read instead of what a search finds, so it has to be sure: a pl
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
 from psycopg import sql
 
-from graph.evidence import Identity, MissingPage, Segment, SegmentBlock
+from graph.evidence import Identity, MissingPage, Segment
 from graph.rows import Places, PlaceSpan
 from text.dates import dates_of, parts_of_date
-from text.normal_forms import flatten, without_accents
-from text.page_references import asks_for_all, naming_words, page_references, without_page_references
-from text.place_references import ANY_NUMBER, PlaceReference, begins, file_names, place_references, sheet_names
+from text.place_references import ANY_NUMBER, PlaceQuestion, PlaceReference, plain_words
 from text.terms import weigh_question
-from text.words import terms_of, without_framing
+from text.words import without_framing
+from tools.retrieval.headed_parts import LONGEST_BEGINNING, HeadedPart, parts_beginning, span_of
 from tools.retrieval.scope import NOT_EXPIRED, READABLE, SEGMENT_COLUMNS, as_array, as_segment, as_uuid, reading_as
 from tools.storage.database import Connection, Database
 from tools.storage.partitions import Place
@@ -28,9 +27,7 @@ from tools.storage.tenants import Workspaces
 MOST_DOCUMENTS = 10  # that one place is looked for in; of more, it is unclear which one is meant
 MOST_LISTED = 2000  # documents with pages that are looked through
 LOOKED_AT = 1000  # segments with the words of a place that are looked at for one that begins with them
-LONGEST_BEGINNING = 120  # characters
 MOST_FOUND = 40  # segments that a place may begin in
-FEW = 3  # words beside a place, of which some may be the name of its document
 BEFORE, BEHIND = 30, 60  # segments read with one that a place begins in
 
 
@@ -45,8 +42,8 @@ class LibraryPlaces:
         self, question: str, identity: Identity, *, spaces: Sequence[str] = (), document_ids: Sequence[str] = ()
     ) -> Places | None:
         """Return what a question names of the library; see ``graph.ports.PlaceFinder``. Raises DatabaseUnavailable."""
-        asked = _Asked.of(question)
-        if not (asked.pages or asked.dates or asked.files or asked.sheets or asked.references):
+        asked = PlaceQuestion.of(question)
+        if not asked.names_any:
             return None
         row = {
             **reading_as(identity),
@@ -61,56 +58,6 @@ class LibraryPlaces:
             return await self._workspaces.read(conn, identity.workspace, find_in)
 
         return await self._database.read(find_on)
-
-
-@dataclass(frozen=True, slots=True)
-class _Asked:
-    """What of a question may name a place. ``rest`` is the question without its page numbers."""
-
-    pages: tuple[range, ...]
-    dates: list[str]
-    files: list[str]
-    sheets: list[str]
-    references: list[PlaceReference]
-    rest: str
-
-    @classmethod
-    def of(cls, question: str) -> "_Asked":
-        return cls(
-            page_references(question),
-            [date for date, _, _ in dates_of(question)],
-            file_names(question),
-            sheet_names(question),
-            place_references(question),
-            without_page_references(question),
-        )
-
-    def nearest(self, names: Mapping[str, str]) -> dict[str, str]:
-        """Return those documents whose names have most of the question's words; all where none has one."""
-        words = _plain_words(without_framing(self.rest))
-        shared = {each: len(words & _plain_words(name)) for each, name in names.items()}
-        return {each: name for each, name in names.items() if shared[each] == max(shared.values())}
-
-    def says_little_beside(self, said: str) -> bool:
-        """Whether a question may ask for a place, which has the pattern ``said``, and for little else."""
-        return len(naming_words(re.sub(said, " ", self.rest, flags=re.IGNORECASE))) <= FEW
-
-    def asks_for_all(self, said: str, names: str) -> bool:
-        """Whether nothing else is asked beside a place, which has the pattern ``said``, in documents with these names.
-
-        "Decision no. 11" is such a name with all of its words, as far as its number is in it.
-        """
-        known = _plain_words(names)
-        rest = re.sub(said, " ", self.rest, flags=re.IGNORECASE)
-        for each in self.references:
-            if not known.isdisjoint(each.numbers):
-                rest = re.sub(each.shortest, " ", rest, flags=re.IGNORECASE)
-        return asks_for_all(rest, known)
-
-
-def _plain_words(text: str) -> frozenset[str]:
-    """Return the words of a text as names of files write them, without accents."""
-    return frozenset(terms_of(without_accents(flatten(text))))
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +85,7 @@ class _Search:
     conn: Connection
     place: Place
     row: Mapping[str, Any]
-    asked: _Asked
+    asked: PlaceQuestion
 
     async def find(self) -> Places | None:
         asked = self.asked
@@ -156,12 +103,12 @@ class _Search:
 
     def _dated(self, listed: Sequence[_Document]) -> list[_Document]:
         """Return the documents whose names have a date of the question and another word of it."""
-        words = _plain_words(without_framing(self.asked.rest))
+        words = plain_words(without_framing(self.asked.rest))
         return [
             each
             for each in listed
             if any(not parts_of_date(date).isdisjoint(self.asked.dates) for date, _, _ in dates_of(each.names))
-            and words & _plain_words(each.title)
+            and words & plain_words(each.title)
         ]
 
     async def _pages(self, paged: Sequence[_Document], pages: Sequence[range], said: str) -> Places | None:
@@ -177,7 +124,7 @@ class _Search:
         numbers = [number - 1 for asked in pages for number in asked[:MOST_LISTED]]
         spans = await self._rows(_PAGES, documents=[each.document_id for each in having], pages=numbers)
         whole = self.asked.asks_for_all(said, " ".join(each.names for each in having))
-        return _places([_span(*each) for each in spans], whole=whole) if spans else None
+        return _places([span_of(*each) for each in spans], whole=whole) if spans else None
 
     async def _headed(self, named: Sequence[_Document]) -> Places | None:
         """Return the spans of what begins with the words and the number of the question, or is a sheet of that name."""
@@ -196,7 +143,7 @@ class _Search:
             return self._chosen(begun, documents, said, others=others, is_sure=is_sure)
         for name in map(re.escape, sheets):
             books = [one for one in documents if any("!" in block.anchor for each in one for block in each.blocks)]
-            if found := [each for one in books for each in _begun(one, f"{name}$", ".*")]:
+            if found := [each for one in books for each in parts_beginning(one, f"{name}$", ".*")]:
                 return self._chosen(found, documents, rf"\w+\W+{name}", is_sure=True)
         return None
 
@@ -210,7 +157,7 @@ class _Search:
         for reference in self.asked.references:
             numbers = [each for each in reference.numbers if each[0].isdecimal()]
             documents = await self._around(named, numbers, numbers=numbers) if numbers else []
-            found = [each for one in documents for each in _begun(one, reference.numbered, ANY_NUMBER)]
+            found = [each for one in documents for each in parts_beginning(one, reference.numbered, ANY_NUMBER)]
             headed = self._chosen(found, documents, said, is_sure=False) if found else None
             pages = [range(int(each), int(each) + 1) for each in numbers if each.isdecimal()]
             slides = [each for each in listed if not each.is_text and pages and each.pages >= pages[0].start]
@@ -220,7 +167,7 @@ class _Search:
 
     def _chosen(
         self,
-        found: Sequence["_Begun"],
+        found: Sequence[HeadedPart],
         documents: Sequence[Sequence[Segment]],
         said: str,
         *,
@@ -235,7 +182,7 @@ class _Search:
         nearest = self.asked.nearest({each.span["document_id"]: titles[each.span["document_id"]] for each in found})
         names = " ".join(nearest.values())
         whole = self.asked.asks_for_all(said, names)
-        is_sure = is_sure and not any(_plain_words(names).isdisjoint(each) for each in others)
+        is_sure = is_sure and not any(plain_words(names).isdisjoint(each) for each in others)
         if len(nearest) > MOST_DOCUMENTS or not (whole or is_sure):
             return None
         return _places([each.span for each in found if each.span["document_id"] in nearest], whole=whole)
@@ -291,66 +238,18 @@ class _Search:
         return await found.fetchall()
 
 
-def _places(
-    spans: list[PlaceSpan], *, documents: Sequence[str] = (), whole: bool = False, missing: MissingPage | None = None
-) -> Places:
-    return Places(spans=spans, documents=list(documents), whole=whole, missing=missing)
-
-
-def _span(document_id: str, start: int, end: int, first: int, last: int) -> PlaceSpan:
-    return PlaceSpan(document_id=document_id, start=start, end=end, first=first, last=last)
-
-
-@dataclass(frozen=True, slots=True)
-class _Begun:
-    """A span that begins as a place does; ``is_one_of_several`` where others near it begin so with other numbers."""
-
-    span: PlaceSpan
-    is_one_of_several: bool
-
-
-def _first_begun(documents: Sequence[Sequence[Segment]], reference: PlaceReference) -> tuple[str, list[_Begun]]:
+def _first_begun(documents: Sequence[Sequence[Segment]], reference: PlaceReference) -> tuple[str, list[HeadedPart]]:
     """Return what begins as the first of a place's patterns does that anything begins with, and this pattern."""
     for own, series in reference.beginnings:
-        if found := [each for one in documents for each in _begun(one, own, series)]:
+        if found := [each for one in documents for each in parts_beginning(one, own, series)]:
             return own, found
     return "", []
 
 
-def _begun(segments: Sequence[Segment], pattern: str, series: str) -> Iterator[_Begun]:
-    """Yield what begins with a pattern in the segments of one document.
-
-    A heading's part goes as far as the next heading that is no deeper, a paragraph's as far as the next of its series.
-    """
-    blocks = [(each, one) for each in segments for one in each.blocks]
-    own = [_begins(pattern, *each) for each in blocks]
-    if not any(own):
-        return
-    others = [_begins(series, *each) for each in blocks]
-    is_one = any(other and not same for same, other in zip(own, others, strict=True))
-    for at in (at for at, same in enumerate(own) if same):
-        segment, block = blocks[at]
-        end = at + 1
-        while end < len(blocks) and not _ends(block, blocks[end][1], is_next=others[end] or own[end]):
-            end += 1
-        last, closing = blocks[end - 1]
-        if block.kind != "heading" or end > at + 1:  # not one in a list of contents
-            span = _span(segment.document_id, block.start, closing.end, segment.segment_index, last.segment_index)
-            yield _Begun(span, is_one)
-
-
-def _begins(pattern: str, segment: Segment, block: SegmentBlock) -> bool:
-    if block.kind not in ("heading", "paragraph", "list_item"):
-        return False
-    start = block.start - segment.start
-    text = segment.text[start : min(start + LONGEST_BEGINNING, block.end - segment.start)]
-    return begins(pattern, text, is_heading=block.kind == "heading")
-
-
-def _ends(opening: SegmentBlock, block: SegmentBlock, *, is_next: bool) -> bool:
-    if opening.kind == "heading":
-        return block.kind == "heading" and not block.depth > opening.depth > 0
-    return is_next or block.kind == "heading"
+def _places(
+    spans: list[PlaceSpan], *, documents: Sequence[str] = (), whole: bool = False, missing: MissingPage | None = None
+) -> Places:
+    return Places(spans=spans, documents=list(documents), whole=whole, missing=missing)
 
 
 _SEEN = f"""d.workspace = %(workspace)s AND d.deleted_at IS NULL AND {READABLE} AND {NOT_EXPIRED}

@@ -43,11 +43,11 @@ _NOTHING = Respelled()
 
 @dataclass(slots=True)
 class _Kept:
-    """Words that were looked up since ``read_at``, whether each is known, and what somebody may read instead."""
+    """Words that were looked up since ``read_at``, whether each is known, and what it may be meant for."""
 
     read_at: float
     words: OrderedDict[str, bool] = field(default_factory=OrderedDict)
-    instead: dict[tuple[Identity, str], list[Option]] = field(default_factory=dict)
+    options: dict[str, list[Option]] = field(default_factory=dict)
 
 
 class Vocabulary:
@@ -68,7 +68,7 @@ class Vocabulary:
             return _NOTHING
         joined = [pair for pair in pairs if known["".join(pair)]]
         parts = {word for pair in joined for word in pair}
-        unknown = [word for word in listed if len(word) >= STEM and not known[word] and word not in parts]
+        unknown = [word for word in listed if not known[word] and word not in parts and _may_be_meant(word)]
         found = await _instead(conn, place, unknown[:MOST_UNKNOWN], identity, kept) if unknown else {}
         if not found and not joined:
             return _NOTHING
@@ -103,22 +103,14 @@ async def _which(conn: Connection, workspace: int, words: Iterable[str], kept: _
 async def _instead(
     conn: Connection, place: Place, unknown: Sequence[str], identity: Identity, kept: _Kept
 ) -> dict[str, list[Option]]:
-    """Return for words that are not known what a text has that the identity may read, the likeliest first."""
-    new = [word for word in unknown if (identity, word) not in kept.instead]
-    if new:
-        found = await _read_instead(conn, place, new, identity)
-        kept.instead.update({(identity, word): found.get(word, []) for word in new})
-    told = {word: options for word in unknown if (options := kept.instead.get((identity, word)))}
-    while len(kept.instead) > MOST_KEPT:
-        del kept.instead[next(iter(kept.instead))]
-    return told
-
-
-async def _read_instead(
-    conn: Connection, place: Place, unknown: Sequence[str], identity: Identity
-) -> dict[str, list[Option]]:
-    options = _options(unknown, await _near(conn, place.workspace, unknown))
-    asked = [(word, option) for word, those in options.items() for option in those]
+    """Return for words that are not known what a text has that the identity may read now, the likeliest first."""
+    if new := [word for word in unknown if word not in kept.options]:
+        kept.options.update(_options(new, await _near(conn, place.workspace, new)))
+    asked = [(word, option) for word in unknown for option in kept.options.get(word, ())]
+    while len(kept.options) > MOST_KEPT:
+        del kept.options[next(iter(kept.options))]
+    if not asked:
+        return {}
     bound = {
         "workspace": place.workspace,
         "first": [term_of(option[0]) for _, option in asked],
@@ -150,6 +142,11 @@ async def _near(conn: Connection, workspace: int, unknown: Sequence[str]) -> dic
     for word, known in await rows.fetchall():
         near.setdefault(word, set()).add(known)
     return near
+
+
+def _may_be_meant(word: str) -> bool:
+    """Whether a word that is not known may be meant for another: a short one only for itself without its marks."""
+    return len(word) >= STEM or without_marks(word) != word
 
 
 def _cuts(word: str) -> range:
