@@ -286,7 +286,14 @@ async def test_every_table_that_names_a_workspace_loses_its_rows_with_it(databas
             " WHERE contype = 'f' AND confrelid = 'workspaces'::regclass AND confdeltype = 'c'"
         )
         cascading = {row[0] for row in await found.fetchall()}
-    of_the_library = {"segments", "segment_vectors", "term_statistics", "term_changes", "vocabulary", "library_statistics"}
+    of_the_library = {
+        "segments",
+        "segment_vectors",
+        "term_statistics",
+        "term_changes",
+        "vocabulary",
+        "library_statistics",
+    }
     further = {"further_segments", "further_segment_vectors"}
     dropped_with_the_partition = {*of_the_library, *further, "shared_segments", "shared_segment_vectors"}
     dropped_with_their_original = {"original_chunks", "original_views"}
