@@ -96,11 +96,20 @@ def _beginnings() -> frozenset[str]:
 
 
 def _from_number(text: str, start: int, end: int) -> Iterator[tuple[str, int, int]]:
-    patterns = (_WITHOUT_SIGN,) if end - start == 8 else _AT_END.get(text[end : end + 1], ())
+    sign = text[end : end + 1]
+    if sign == " " and not any(map(_may_begin, _next_words(text, end))):
+        return
+    patterns = (_WITHOUT_SIGN,) if end - start == 8 else _AT_END.get(sign, ())
     for pattern in patterns:
         found = pattern.match(text, start)
         if found is not None and (date := _read(found.groupdict())):
             yield date, start, found.end()
+
+
+def _next_words(text: str, end: int) -> list[str]:
+    """Return the words of which one is the month's name: the next, or the one behind "of" or "d'"."""
+    words = text[end : end + _LONGEST_NAME].replace("’", "'").split(maxsplit=2)[:2]
+    return [name for word in words if (name := word.rpartition("'")[2])]
 
 
 def _behind_name(text: str, start: int, past: int) -> Iterator[tuple[str, int, int]]:

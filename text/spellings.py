@@ -52,6 +52,7 @@ class Spelling:
 
 
 _NUMBERS = re.compile(r"(?<![\w.,])v?[0-9]+(?:[.,'’ ][0-9]+)+(?!\w)")
+_SEPARATED = re.compile(r"[0-9][.,'’ ][0-9]")
 _VERSION = re.compile(r"v?([0-9]+(?:\.[0-9]+)+)")
 _GROUPED = re.compile(r"[0-9]{1,3}(?:([.,'’ ])[0-9]{3})(?:\1[0-9]{3})*")
 _DIGIT = re.compile("[0-9]")
@@ -62,8 +63,9 @@ def spellings_of(text: str) -> list[Spelling]:
     if not _DIGIT.search(text):
         return []
     found = [_date(text, *each) for each in dates_of(text)]
-    for number in _NUMBERS.finditer(text):
-        if any(number.start() < each.end and each.start < number.end() for each in found):
+    dates = found[:]
+    for number in _NUMBERS.finditer(text) if _SEPARATED.search(text) else ():
+        if any(number.start() < each.end and each.start < number.end() for each in dates):
             continue
         if _GROUPED.fullmatch(number[0]):
             joined = re.sub(r"\D", "", number[0])
@@ -94,9 +96,13 @@ def _version_keys(parts: list[str]) -> tuple[str, ...]:
 _LETTERS = rf"[^\W\d_{INDEXED_BY_BIGRAMS}]"
 _UNSPACED = LatePattern(f"[{INDEXED_BY_BIGRAMS}]")
 _LETTERS_OR_NUMBER = re.compile(r"[0-9]+|[^\W\d_]+")
+_SIGNED = re.compile(r"[-\u2010.:>_][\w-]")
+_SPACE = re.compile(r"\s")
 _SIGN = r"(?:[-\u2010]\n?|[._])"
+_HYPHENS = frozenset("-\u2010")
+_SIGNS = _HYPHENS | {".", "_"}
+_BEFORE_LETTER = re.compile(r"[-\u2010._](?:(?<=[-\u2010])\n)?[^\W\d_]")
 _JOINED_BY_SIGN = LatePattern(rf"(?<![\w./@-]){_LETTERS}+(?:{_SIGN}{_LETTERS}+){{1,3}}(?![\w/@])")
-_HAS_SIGN = LatePattern(rf"[-\u2010._]\n?{_LETTERS}")
 _CAPITAL = "A-ZÀ-ÖØ-Þ"
 _HAS_HUMP = re.compile(f"[{LATIN_SMALL}][{_CAPITAL}]")
 _HUMPS = LatePattern(rf"(?<![^\W_])[{_CAPITAL}]?[{LATIN_SMALL}]+(?:[{_CAPITAL}][{LATIN_SMALL}]+)+")
@@ -107,13 +113,39 @@ _LONGEST_UNIT = 3
 _DIGITS = 5
 
 
+def signed_pieces(text: str) -> Iterator[str]:
+    """Yield what stands between spaces in a text and has a sign before a letter or a number in it, or is an option."""
+    past = 0
+    for sign in _SIGNED.finditer(text):
+        if sign.start() < past:
+            continue
+        start = sign.start()
+        while start > past and not text[start - 1].isspace():
+            start -= 1
+        space = _SPACE.search(text, sign.end())
+        past = space.start() if space else len(text)
+        yield text[start:past]
+
+
 def joined_by_sign(text: str) -> Iterator[str]:
-    """Yield as one word what a text joins by a sign: Node.js, e-mail."""
-    if _HAS_SIGN.search(text):
-        for found in _JOINED_BY_SIGN.finditer(text):
+    """Yield as one word what a text joins by a sign: Node.js, e-mail, also at the end of a line."""
+    past = 0
+    for sign in _BEFORE_LETTER.finditer(text):
+        start = sign.start()
+        while start > past and (text[start - 1].isalpha() or text[start - 1] in _SIGNS or _ends_line(text, start)):
+            start -= 1
+        if sign.start() < past or start == sign.start():
+            continue
+        past = sign.end() - 1
+        if found := _JOINED_BY_SIGN.match(text, start):
+            past = found.end()
             joined = "".join(filter(str.isalpha, found[0]))
             if len(joined) <= _LONGEST:
                 yield joined
+
+
+def _ends_line(text: str, end: int) -> bool:
+    return text[end - 1] == "\n" and text[end - 2 : end - 1] in _HYPHENS
 
 
 def _is_spaced(word: str) -> bool:
@@ -122,9 +154,8 @@ def _is_spaced(word: str) -> bool:
 
 def beside_numbers(words: Sequence[str]) -> Iterator[str]:
     """Yield joined what stands apart, and apart what is joined, of letters and a number: ROS 2, ROS2."""
-    for at, word in enumerate(words):
-        if word.isalpha():
-            continue
+    for at in [at for at, is_plain in enumerate(map(str.isalpha, words)) if not is_plain]:
+        word = words[at]
         if word.isdigit():
             yield from _joined_with(words, at)
         elif len(parts := _LETTERS_OR_NUMBER.findall(word)) == 2:
@@ -143,6 +174,11 @@ def _joined_with(words: Sequence[str], at: int) -> Iterator[str]:
 
 def humps(written: str) -> Iterator[str]:
     """Yield the parts of words with capitals within, in a text as it is ``written``: AnnualReport."""
-    if _HAS_HUMP.search(written):
-        for found in _HUMPS.finditer(written):
+    past = 0
+    for hump in _HAS_HUMP.finditer(written):
+        start = hump.start()
+        while start > past and written[start - 1].isalnum():
+            start -= 1
+        if hump.start() >= past and (found := _HUMPS.match(written, start)):
+            past = found.end()
             yield from map(fold_case, _HUMP.findall(found[0]))

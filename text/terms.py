@@ -20,7 +20,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from text.normal_forms import without_marks
-from text.spellings import beside_numbers, fold_kana, fold_spelling, has_number, humps, joined_by_sign, spellings_of
+from text.spellings import (
+    beside_numbers,
+    fold_kana,
+    fold_spelling,
+    has_number,
+    humps,
+    joined_by_sign,
+    signed_pieces,
+    spellings_of,
+)
 from text.words import INDEXED_WORD, folded_words, is_indexed_by_bigrams
 
 TERM_SPACE = 999_999_937  # the largest prime below 10^9, the dimension limit of pgvector's sparse vectors
@@ -59,7 +68,7 @@ _CODE_NAME = re.compile(
 
 def code_names(folded: str) -> list[str]:
     """Return the names of code in a case-folded text: what joins words by signs, options with dashes, versions."""
-    return _CODE_NAME.findall(folded)
+    return [name for piece in signed_pieces(folded) for name in _CODE_NAME.findall(piece)]
 
 
 @dataclass(frozen=True, slots=True)
