@@ -76,6 +76,15 @@ def _responses(frames: Frames, sentences: Sequence[str]) -> list[str]:
     return [*marked_in_text(shown, BRACKET, sentences), *under(spans, sentences)]
 
 
+def _messages(frames: Frames, sentences: Sequence[str]) -> list[str]:
+    blocks: dict[int, list[dict[str, Any]]] = {}
+    for frame in frames:
+        if frame["type"] == "content_block_delta":
+            blocks.setdefault(frame["index"], []).append(frame["delta"])
+    cited = [deltas for deltas in blocks.values() if any("citation" in delta for delta in deltas)]
+    return under(("".join(delta.get("text", "") for delta in deltas) for deltas in cited), sentences)
+
+
 def _ai_sdk(frames: Frames, sentences: Sequence[str]) -> list[str]:
     shown = "".join(frame["delta"] for frame in frames if frame["type"] == "text-delta")
     [proof] = [frame["data"] for frame in frames if frame["type"] == "data-citations"]
@@ -105,6 +114,7 @@ _READERS: Mapping[str, Callable[[Frames, Sequence[str]], list[str]]] = {
     "self_rag": _text_of("content", "delta", REFERENCE),
     "openai": _openai,
     "responses": _responses,
+    "messages": _messages,
     "ai_sdk": _ai_sdk,
     "ag_ui": _ag_ui,
 }
