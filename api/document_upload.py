@@ -16,7 +16,6 @@ from starlette.datastructures import FormData, UploadFile
 from starlette.exceptions import HTTPException
 
 from api.body_limits import BODY_BYTES
-from api.dependencies import Me, OpenLibrary
 from api.fields import Body
 from api.openapi import REFERENCE
 from graph.evidence import Space
@@ -104,7 +103,7 @@ UPLOAD_BODY: dict[str, Any] = {
 }
 
 
-async def read_upload(request: Request, me: Me, library: OpenLibrary) -> NewDocument:
+async def read_upload(request: Request) -> NewDocument:
     """Read the document of a request, as JSON or as a form.
 
     Large JSON is read apart: millions of small values hold an interpreter for seconds, in whatever thread. Raises
@@ -115,7 +114,8 @@ async def read_upload(request: Request, me: Me, library: OpenLibrary) -> NewDocu
         if kind == "application/json":
             body = await request.body()
             if len(body) > BODY_BYTES:
-                rest, text = await library.uploads.split_json(me, body, most_bytes=BODY_BYTES)
+                uploads = request.app.state.citewell.library.uploads
+                rest, text = await uploads.split_json(request.state.identity, body, most_bytes=BODY_BYTES)
                 return _readable(replace(_from_json(rest), text=text))
             return _readable(await asyncio.to_thread(_from_json, body))
         if kind == "multipart/form-data":

@@ -38,7 +38,8 @@ async def search_segments(
     event and fails the run, unless it has selected pages or, as in a repair, already has sources.
     """
     context = runtime.context
-    places, named = state.places, place_rows(state.places)
+    places = state.places if not state.rewrites else None  # which may not have been meant, if it does not answer
+    named = place_rows(places)
     document_ids = tuple(state.page_ids) if context.only_selected_pages else ()
     if places is not None:
         if places["missing"] or 0 < len(named) <= MOST_OF_PLACE:

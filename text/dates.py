@@ -79,6 +79,13 @@ def dates_of(text: str) -> Iterator[tuple[str, int, int]]:
             break
 
 
+def without_dates(text: str) -> str:
+    """Return a text with a space in the place of each date."""
+    for _, start, end in sorted(dates_of(text), key=lambda date: -date[1]):
+        text = f"{text[:start]} {text[end:]}"
+    return text
+
+
 _LENGTHS = (1, 2, 4, 8)
 
 

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from text.dates import dates_of
+from text.dates import dates_of, without_dates
 from text.language import CJK_STOP, language, stop_words
 from text.normal_forms import compose, flatten, fold_width, without_accents
 from text.page_references import (
@@ -72,9 +72,7 @@ class PlaceReference:
 
 def place_references(question: str) -> list[PlaceReference]:
     """Return what in a question may be the beginning of a place, in order; pages and dates are none."""
-    text = without_page_references(fold_width(compose(question)))
-    for _, start, end in sorted(dates_of(text), key=lambda date: -date[1]):
-        text = f"{text[:start]} {text[end:]}"
+    text = without_dates(without_page_references(fold_width(compose(question))))
     framing = stop_words(language(text))
     found = []
     for match in _SPACED.finditer(text):

@@ -234,7 +234,7 @@ def _weigh_words(matches: Sequence[re.Match[str]], inner: Collection[int], found
 
 def _respell(respelling: Respelling, found: _Weights) -> None:
     for word, others in respelling.instead.items():
-        found[_hash(word)] = (1.0, 0.0)
+        found[_hash(word)] = (1.0, ACROSS)
         for other, expected in others:
             found.setdefault(_hash(other), (1.0, expected))
     for left, right in respelling.joined:

@@ -33,7 +33,8 @@ async def list_audit(
     credentials = None
     if me.spaces is not None:
         keys = await ApiKeys(library.database, library.workspaces).list(me.workspace, within=me.spaces)
-        credentials = [grant.credential, *(f"key:{key.key_id}" for key in keys)]
+        own = [grant.credential] if ":" in grant.credential else []  # a token without an id is told from no other
+        credentials = [*own, *(f"key:{key.key_id}" for key in keys)]
     return await AuditLog(library.database).list(
         workspace=me.workspace,
         user=user,

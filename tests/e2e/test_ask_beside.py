@@ -76,6 +76,7 @@ def ask_alone(ferry: Home, *arguments: str) -> Done:
 def without_figures(done: Done) -> tuple[int, str, str]:
     """Return what a command printed without ids and times, which differ from run to run."""
     same = [re.sub(r"[0-9a-f]{8}-[0-9a-f-]{27}", "ID", text) for text in (done.out, done.err)]
+    same = [re.sub(r"\d{4}-\d\d-\d\dT[\d:.]+\S*", "MOMENT", text) for text in same]
     out, err = (re.sub(r' +\d+ ms|"(ms|started_at)": [\d.]+', " TIME", text) for text in same)
     return done.code, out, err
 

@@ -168,7 +168,8 @@ def test_own_files_are_ingested_and_asked(installed: Installed) -> None:
     (installed.folder / "notes.md").write_text(
         "# Ferry\n\nThe ferry leaves the north pier at nine.\n", encoding="utf-8"
     )
-    assert installed.run("ingest", "notes.md").code == Exit.OK
+    done = installed.run("ingest", "notes.md")
+    assert done.code == Exit.OK, done.err
     done = installed.run("ask", "When does the ferry leave the north pier?", "--json")
     assert done.code == Exit.OK
     assert [each["quote"] for each in done.json["citations"]] == ["The ferry leaves the north pier at nine."]

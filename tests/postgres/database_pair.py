@@ -13,7 +13,8 @@ from typing import Any
 
 import psutil
 
-from tools.storage.embedded import SUPERUSER, Unprivileged, find_binaries, unprivileged_user
+from tools.storage.embedded import SUPERUSER, find_binaries
+from tools.storage.server_account import SHARED_ACCOUNT, Unprivileged, account_named, unprivileged_user
 
 MANUAL = Path(__file__).parents[2] / "docs" / "operations.md"
 REPLICA, FAILOVER = "A read replica", "Failing over by hand"
@@ -139,7 +140,7 @@ async def database_pair(folder: Path, *, synchronous: bool, more: str = "") -> A
 
     ``more`` are further lines of their configuration.
     """
-    account = unprivileged_user()
+    account = unprivileged_user() and account_named(SHARED_ACCOUNT)  # initdb insists on a name
     primary, standby = nodes = [Node(folder / name / "data", _free_port()) for name in ("db1", "db2")]
     for node in nodes:
         node.data.parent.mkdir()

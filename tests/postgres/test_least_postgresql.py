@@ -22,7 +22,7 @@ from tests.api.serving import client_of
 from tests.conftest import NO_FILE, QUICKLY, SCRATCH
 from tools.settings import Settings
 from tools.storage.database import LEAST_POSTGRESQL
-from tools.storage.embedded import unprivileged_user
+from tools.storage.server_account import SHARED_ACCOUNT, account_named, unprivileged_user
 from tools.storage.startup import migrate
 
 BINARIES = Path(f"/usr/lib/postgresql/{LEAST_POSTGRESQL}/bin")  # where Debian puts it
@@ -36,7 +36,7 @@ pytestmark = pytest.mark.skipif(
 def least_url() -> Iterator[str]:
     """The address of an empty database of a server of its own, which listens on a socket alone."""
     folder = Path(tempfile.mkdtemp(prefix="cw-", dir=SCRATCH))
-    account = unprivileged_user()
+    account = unprivileged_user() and account_named(SHARED_ACCOUNT)  # initdb insists on a name
     as_user: dict[str, Any] = {} if account is None else {"user": account.uid, "group": account.gid, "extra_groups": ()}
     if account is not None:
         shutil.chown(folder, account.uid, account.gid)

@@ -86,10 +86,10 @@ def test_a_segment_that_has_changed_is_measured_again(measured: list[list[str]])
 
 def test_each_part_of_a_question_is_measured_by_itself_and_few_questions_are_kept(measured: list[list[str]]) -> None:
     memo = ReaderMemo()
-    parts = rank_by_part("When does the harbour open, and how much does a ticket cost?", HITS[:3], memo)
+    parts = rank_by_part("When does the harbour open? How much does a ticket cost?", HITS[:3], memo)
     assert len(measured) == len(parts) == 2
     for number in range(QUESTIONS_REMEMBERED):
         rank_sentences(f"What is on pier {number}?", HITS[:1], memo)
     measured.clear()
-    rank_by_part("When does the harbour open, and how much does a ticket cost?", HITS[:3], memo)
+    rank_by_part("When does the harbour open? How much does a ticket cost?", HITS[:3], memo)
     assert len(measured) == 2

@@ -30,11 +30,12 @@ from tests.scripted_openai import (
 )
 from tools.llm.model_endpoint import Endpoint, RetryPolicy
 from tools.llm.model_reply import ReplyEnd, ReplyPart, ReplyText, ReplyThinking, ReplyTokens
-from tools.llm.reply_schemas import PREPARATION
+from tools.llm.reply_schemas import preparation_schema
 from tools.settings import ModelSettings
 
 __all__ = ["scripted_openai"]
 
+PREPARATION = preparation_schema([], sub_questions=False)
 QUICK = RetryPolicy(attempts=3, first_wait=0.01, longest_wait=2.0)
 
 

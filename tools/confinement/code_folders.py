@@ -37,6 +37,8 @@ def code_folders(plugins: Iterable[str]) -> Iterator[Path]:
     for folder in map(Path, sys.path):
         if folder in standard or folder.name in _OF_CODE or not os.path.isdir(folder):
             yield folder
+            if os.path.isdir(folder):
+                yield from _linked(folder)
             continue
         with suppress(PermissionError):
             yield from (each for each in folder.iterdir() if _is_importable(each))
@@ -44,6 +46,17 @@ def code_folders(plugins: Iterable[str]) -> Iterator[Path]:
         spec = find_spec(name.partition(".")[0])
         if spec is not None:
             yield from map(Path, spec.submodule_search_locations or filter(None, (spec.origin,)))
+
+
+def _linked(folder: Path) -> Iterator[Path]:
+    """Yield where the packages of a folder really are, as far as an installer has linked their files."""
+    for each in folder.iterdir():
+        if each.is_symlink():
+            yield each.resolve()
+        elif each.is_dir():
+            link = next((file for file in each.iterdir() if file.is_symlink()), None)
+            if link is not None:
+                yield link.resolve().parent
 
 
 def _is_importable(path: Path) -> bool:

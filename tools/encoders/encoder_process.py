@@ -62,7 +62,7 @@ class EncoderProcess:
         if first and self._waiting.full():
             raise EncoderFailed("too many requests are waiting for it")
         await self._waiting.put(turn)
-        if self._serving is None:
+        if self._serving is None or self._serving.done():
             self._serving = asyncio.create_task(self._serve())
         try:
             async with asyncio.timeout(seconds):
@@ -97,7 +97,10 @@ class EncoderProcess:
 
     async def _answer(self, frame: bytes) -> Numbers:
         for is_last in (False, True):
-            process = self._process or await self._start()
+            try:
+                process = self._process or await self._start()
+            except OSError as error:
+                raise EncoderFailed(f"its process could not start: {error}") from None
             try:
                 async with asyncio.timeout(self._seconds):
                     return await _exchange(process, frame)

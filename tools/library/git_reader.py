@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import os
+import re
 import shutil
 import signal
 import tempfile
@@ -37,6 +38,7 @@ _OPTIONS = [
     "core.askPass=",
     "gc.auto=0",
 ]
+_LEAST_GIT = (2, 37)  # the first that resolves a host as it is told
 _ADVICE = "Check the address, the name of the branch, and that the repository can be read without a password."
 
 
@@ -126,10 +128,16 @@ class GitReader(SourceReader):
             target = await guard.check(self._url)
         except WebUnavailable as error:
             raise DependencyFailed(f"The repository cannot be read: {error.message}.", suggestion=_ADVICE) from error
+        if await self._version() < _LEAST_GIT:
+            raise DependencyFailed("This git can't be bound to an address.", suggestion="Install git 2.37 or later.")
         host = target.url.raw_host.decode("ascii")  # as in the address that git gets: it looks for no other spelling
         at = ",".join(f"[{each}]" if ":" in each else each for each in target.addresses)
         pinned = f"http.curloptResolve={host}:{target.url.port or 443}:{at}"
         return str(target.url), [pinned, "http.followRedirects=false"]
+
+    async def _version(self) -> tuple[int, ...]:
+        found = re.search(rb"(\d+)\.(\d+)", await self._git("version"))
+        return tuple(map(int, found.groups())) if found else ()
 
     async def _collect(self) -> None:
         """Remove what was fetched of commits before the latest, unless somebody reads it: then a later sync does."""

@@ -117,6 +117,8 @@ class Layouts:
         while segments:
             reached += len(segments)
             following = await some(reached)
+            if following and following[0].content_hash != segments[0].content_hash:
+                raise NotFound("The document has changed.")
             blocks = await asyncio.to_thread(_blocks, segments, following)
             blocks = cut + blocks[_goes_on(cut, blocks[0]) :]
             cut = [blocks.pop()] if following else []

@@ -1,10 +1,11 @@
 """A process beside one that reads files: it starts the two programs that parsers run, since the other may start none.
 
-A parser that a file has taken over can have it convert and recognise bytes, as it could before, and no more.
+A parser that a file has taken over can have it convert and recognise bytes, and may write where the programs do.
 """
 
 import json
 import os
+import re
 import signal
 import struct
 from typing import Any, BinaryIO
@@ -12,6 +13,8 @@ from typing import Any, BinaryIO
 from tools.confinement.kernel import end_with_parent
 from tools.parsers.programs import ProgramFailed, libreoffice, run_program, run_programs_by, tesseract
 
+_PLAIN = re.compile(r"[\w.+-]*")
+_MOST_SECONDS = 3600.0  # of a program
 _LENGTHS = struct.Struct(">IQ")  # of a header in JSON, and of the bytes of a file after it
 
 
@@ -49,7 +52,9 @@ def _serve(asked: BinaryIO, tells: BinaryIO) -> None:
     while True:
         try:
             (name, seconds, *arguments), data = _received(asked)
-            _send(tells, None, run_program(name, data, seconds, *arguments))
+            if not all(_PLAIN.fullmatch(each) for each in arguments):  # a suffix names a file
+                raise ProgramFailed(is_late=False)
+            _send(tells, None, run_program(name, data, min(seconds, _MOST_SECONDS), *arguments))
         except ProgramFailed as error:
             _send(tells, error.is_late, b"")
         except EOFError:

@@ -41,6 +41,8 @@ ONE_THREAD = dict.fromkeys(
 REST_SECONDS = 60.0  # without a file, before a process ends: starting one takes half a second, keeping it 60 MB or more
 FILE_MEGABYTES = 1024  # of memory, that reading a file may take: what takes more is a bomb, or made to be split
 MOST_FILES = 5_000  # of an archive
+HEADER_BYTES = 20_000_000  # of a reply, beside its bytes
+MOST_VALUES = 200_000  # lists and objects in it
 LEAST_SHARE = 0.25  # of the seconds of a file of the largest size, which a small one gets
 _PROGRAM = """
 import json, sys
@@ -88,7 +90,7 @@ class _Reader:
             elif "part" in reply and on_part is not None:
                 await on_part(reply["part"], *blobs)
             else:
-                self.usable = not reply["last"]
+                self.usable = not reply.get("last", True)
                 return reply, blobs
 
     async def end(self) -> None:
@@ -109,13 +111,20 @@ def _remove(folder: str) -> None:
 
 
 async def _read_frame(outbox: asyncio.StreamReader, most_bytes: int) -> Frame:
+    """Read a frame. Raises EOFError for one that only a process which a file has taken over sends."""
     (length,) = LENGTH.unpack(await outbox.readexactly(LENGTH.size))
-    if length > most_bytes:
+    if length > min(most_bytes, HEADER_BYTES):
         raise EOFError
     encoded = await outbox.readexactly(length)
-    header: dict[str, Any] = await asyncio.to_thread(json.loads, encoded) if length > 100_000 else json.loads(encoded)
-    lengths = header.pop("blobs")
-    if length + sum(lengths) > most_bytes:  # only a process that a file has taken over sends so much
+    # Small values take thirty times their bytes, and hold the interpreter while they are read.
+    if encoded.count(b"[") + encoded.count(b"{") > MOST_VALUES:
+        raise EOFError
+    try:
+        header: dict[str, Any] = await asyncio.to_thread(json.loads, encoded)
+        lengths = [int(each) for each in header.pop("blobs")]
+    except (AttributeError, KeyError, RecursionError, TypeError, ValueError):
+        raise EOFError from None
+    if min(lengths, default=0) < 0 or length + sum(lengths) > most_bytes:
         raise EOFError
     return header, [await outbox.readexactly(each) for each in lengths]
 
@@ -237,7 +246,7 @@ class Sandbox:
                     await reader.end()
                     raise self._ended(reader.process.returncode or 0, seconds) from None
                 finally:
-                    if reader.usable:
+                    if reader.usable and whose is not None:
                         self._idle.append(reader)
                         self._rest_later()
                     else:
@@ -284,7 +293,6 @@ class Sandbox:
         await self.rest()
 
     async def _start(self) -> _Reader:
-        hide_memory()
         paths = json.dumps([path for path in sys.path if path])
         scratch = tempfile.mkdtemp(prefix="citewell-")
         try:
@@ -321,6 +329,7 @@ async def opened_sandbox(
     settings: JobSettings, size: int, *, megabytes: int = FILE_MEGABYTES, **limits: int
 ) -> AsyncIterator[Sandbox]:
     """Open a sandbox of ``size`` processes with the limits of the settings; end the processes on exit."""
+    hide_memory()
     sandbox = Sandbox(size, settings.file_seconds, megabytes, **limits)
     try:
         yield sandbox
@@ -332,6 +341,9 @@ def _fields_of(document: WiredDocument) -> dict[str, Any]:
     return {name: getattr(document, name) for name in ("fields", "is_text", "document_id", "name")}
 
 
+_OF_ORIGINAL = ("original_sha256", "original_size", "original_media_type", "original_name")
+
+
 def _too_slow(seconds: float) -> DocumentTooExpensive:
     return DocumentTooExpensive(
         f"Reading it takes more than {seconds:g} seconds.",
@@ -340,12 +352,13 @@ def _too_slow(seconds: float) -> DocumentTooExpensive:
 
 
 def _read_file(document: WiredDocument, how: Reading, reply: dict[str, Any], blobs: list[bytes]) -> ReadFile:
-    fields = DocumentFields(**{**reply["fields"], **fields_of_request(document.document())})
+    ours = {**dict.fromkeys(_OF_ORIGINAL), **fields_of_request(document.document())}
+    fields = DocumentFields(**{**reply["fields"], **ours})
     warnings = tuple(reply["warnings"])
     ready = ReadyDocument(document.document_id, document.name, fields, reply["content_hash"], warnings=warnings)
     if not blobs:
         return ReadFile(ready, None)
-    rows, terms, vectors = blobs
-    words = set(filter(is_listed, map(str, reply["words"])))
+    rows, terms, vectors, listed, texts = blobs
+    words = set(filter(is_listed, listed.decode().split("\0")))
     packed = PackedDocument(document.document_id, reply["segments"], rows, TermCounts.unpacked(terms), vectors, words)
-    return ReadFile(ready, packed, reply["texts"])
+    return ReadFile(ready, packed, texts.decode().split("\0"))

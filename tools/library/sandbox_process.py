@@ -48,12 +48,15 @@ def main(megabytes: int, scratch: str) -> None:
     What parsers write goes into the folder ``scratch``, which the parent removes.
     """
     inbox, outbox = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # what a parser prints is no frame
+    nothing = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nothing, 1)  # what a parser prints is no frame
+    os.dup2(nothing, 2)  # nor a line of the server's log, which it could cut
+    os.close(nothing)
     os.nice(NICENESS)
     gc.set_threshold(NEW_OBJECTS)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    _limit(resource.RLIMIT_DATA, megabytes << 20)
-    _limit(resource.RLIMIT_FSIZE, megabytes << 20)
+    _limit(resource.RLIMIT_DATA, megabytes << 20, for_good=True)
+    _limit(resource.RLIMIT_FSIZE, megabytes << 20, for_good=True)
     with suppress(OSError):  # not Linux
         Path("/proc/self/oom_score_adj").write_text("1000", encoding="ascii")  # where memory is short, this ends first
     os.environ["HOME"] = os.environ["TMPDIR"] = tempfile.tempdir = scratch
@@ -138,11 +141,12 @@ def _cpu_seconds(seconds: float) -> Iterator[None]:
     _limit(resource.RLIMIT_CPU, resource.RLIM_INFINITY)
 
 
-def _limit(what: int, amount: int) -> None:
-    """Lower a soft limit. Best effort: macOS has some limits only by name."""
+def _limit(what: int, amount: int, *, for_good: bool = False) -> None:
+    """Lower a limit, the soft one alone unless it is for good. Best effort: macOS has some limits only by name."""
     hard = resource.getrlimit(what)[1]
+    limit = amount if hard == resource.RLIM_INFINITY else min(amount, hard)
     try:
-        resource.setrlimit(what, (amount if hard == resource.RLIM_INFINITY else min(amount, hard), hard))
+        resource.setrlimit(what, (limit, limit if for_good else hard))
     except (OSError, ValueError):
         return
 

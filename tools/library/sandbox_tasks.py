@@ -38,8 +38,8 @@ def _document(header: dict[str, Any], blobs: Sequence[bytes], send: Send) -> Fra
     }
     if packed is None:
         return reply, []
-    rows = [packed.rows, packed.terms.packed(), packed.vectors]
-    return {**reply, "segments": packed.segments, "words": list(packed.words), "texts": file.texts}, rows
+    listed = ["\0".join(each).encode() for each in (packed.words, file.texts)]  # no text that is stored has a NUL
+    return {**reply, "segments": packed.segments}, [packed.rows, packed.terms.packed(), packed.vectors, *listed]
 
 
 def _unpack(header: dict[str, Any], blobs: Sequence[bytes], send: Send) -> Frame:

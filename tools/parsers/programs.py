@@ -6,13 +6,16 @@ do it.
 
 import os
 import shutil
+import signal
 import subprocess
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Literal
 
 from tools.confinement.environment import plain_environment
+from tools.confinement.kernel import end_with_parent
 
 _START_AGAIN = 81  # an exit code of LibreOffice
 _SETTINGS = """<?xml version="1.0" encoding="UTF-8"?>
@@ -92,6 +95,9 @@ def program_folders() -> Iterator[Path]:
             yield from (folder / "lib", folder / "share" / "tessdata")
 
 
+_ends_with_parent = partial(end_with_parent, signal.SIGKILL)
+
+
 def _convert(folder: Path, data: bytes, seconds: float, suffix: str, better: str) -> bytes:
     profile = folder / "profile"
     (profile / "user").mkdir(parents=True)
@@ -111,6 +117,7 @@ def _convert(folder: Path, data: bytes, seconds: float, suffix: str, better: str
             timeout=seconds,
             env=environment,
             check=False,
+            preexec_fn=_ends_with_parent,  # nobody else ends it where the memory of the reader has run out
         )
         if done.returncode != _START_AGAIN:
             break
@@ -125,6 +132,7 @@ def _recognise(folder: Path, picture: bytes, seconds: float, languages: str, dpi
         capture_output=True,
         timeout=seconds,
         cwd=folder,
+        preexec_fn=_ends_with_parent,
         env={
             **plain_environment(),
             "TMPDIR": str(folder),

@@ -14,7 +14,7 @@ from psycopg import sql
 
 from graph.evidence import Identity, MissingPage, Segment
 from graph.rows import Places, PlaceSpan
-from text.dates import dates_of, parts_of_date
+from text.dates import dates_of, parts_of_date, without_dates
 from text.place_references import ANY_NUMBER, PlaceQuestion, PlaceReference, plain_words
 from text.terms import weigh_question
 from text.words import without_framing
@@ -77,7 +77,7 @@ class _Document:
     def is_file(self, name: str) -> bool:
         """Whether it is called so, with its suffix or without."""
         own = self.path.rpartition("/")[2].casefold()
-        return name in (own, own.rpartition(".")[0], self.slug.casefold(), self.title.casefold())
+        return name in (own, own.rpartition(".")[0], self.slug.casefold())
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,12 +103,12 @@ class _Search:
 
     def _dated(self, listed: Sequence[_Document]) -> list[_Document]:
         """Return the documents whose names have a date of the question and another word of it."""
-        words = plain_words(without_framing(self.asked.rest))
+        words = plain_words(without_framing(without_dates(self.asked.rest)))
         return [
             each
             for each in listed
             if any(not parts_of_date(date).isdisjoint(self.asked.dates) for date, _, _ in dates_of(each.names))
-            and words & plain_words(each.title)
+            and words & plain_words(without_dates(each.title))
         ]
 
     async def _pages(self, paged: Sequence[_Document], pages: Sequence[range], said: str) -> Places | None:
@@ -116,9 +116,10 @@ class _Search:
         first = min(asked.start for asked in pages)
         having = [each for each in paged if each.pages >= first]
         if not having and paged:
+            is_sure = len(paged) == 1 or self.asked.asks_for_all(said, " ".join(each.names for each in paged))
             longest = max(paged, key=lambda each: each.pages)
-            title = longest.title if len(paged) == 1 else ""
-            return _places([], missing=MissingPage(page=first, pages=longest.pages, title=title))
+            missing = MissingPage(page=first, pages=longest.pages, title=longest.title)
+            return _places([], missing=missing) if is_sure else None
         if not 0 < len(having) <= MOST_DOCUMENTS:
             return None
         numbers = [number - 1 for asked in pages for number in asked[:MOST_LISTED]]
@@ -157,8 +158,9 @@ class _Search:
         for reference in self.asked.references:
             numbers = [each for each in reference.numbers if each[0].isdecimal()]
             documents = await self._around(named, numbers, numbers=numbers) if numbers else []
-            found = [each for one in documents for each in parts_beginning(one, reference.numbered, ANY_NUMBER)]
-            headed = self._chosen(found, documents, said, is_sure=False) if found else None
+            meant = [one for one in documents if named or self.row["within"] or _calls_parts_so(one, reference)]
+            found = [each for one in meant for each in parts_beginning(one, reference.numbered, ANY_NUMBER)]
+            headed = self._chosen(found, meant, said, is_sure=False) if found else None
             pages = [range(int(each), int(each) + 1) for each in numbers if each.isdecimal()]
             slides = [each for each in listed if not each.is_text and pages and each.pages >= pages[0].start]
             paged = await self._pages(slides, pages, said) if slides else None
@@ -244,6 +246,11 @@ def _first_begun(documents: Sequence[Sequence[Segment]], reference: PlaceReferen
         if found := [each for one in documents for each in parts_beginning(one, own, series)]:
             return own, found
     return "", []
+
+
+def _calls_parts_so(segments: Sequence[Segment], reference: PlaceReference) -> bool:
+    """Whether a document has the word of a reference before a number, as one that calls its parts so."""
+    return any(re.search(reference.beginnings[-1][1], each.text, re.IGNORECASE) for each in segments)
 
 
 def _places(

@@ -1,10 +1,12 @@
 """Weigh the terms of segments anew that earlier rules weighed, page by page, while search and ingestion go on."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any, LiteralString
 
 from psycopg import sql
 
+from graph.errors import NotFound
 from text.near_words import vocabulary_of
 from text.terms import TERMS_VERSION, TermVector, weigh_segment, with_impacts
 from tools.retrieval.indexing import add_words, counting_memory
@@ -20,9 +22,10 @@ _FIRST = ("00000000-0000-0000-0000-000000000000", -1)
 
 
 async def weigh_all_anew(conn: Connection, workspaces: Sequence[int]) -> None:
-    """Weigh each workspace anew; see ``weigh_anew``."""
+    """Weigh each workspace anew; see ``weigh_anew``. One that is removed meanwhile is passed over."""
     for workspace in workspaces:
-        await weigh_anew(conn, workspace)
+        with suppress(NotFound):
+            await weigh_anew(conn, workspace)
 
 
 async def weigh_anew(conn: Connection, workspace: int) -> int:

@@ -4,6 +4,7 @@ A word that the library does not know is looked for as the known words that it m
 where the library writes them so. Nobody is told a word of texts that they may not read.
 """
 
+import asyncio
 import time
 from collections import OrderedDict
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -105,7 +106,8 @@ async def _instead(
 ) -> dict[str, list[Option]]:
     """Return for words that are not known what a text has that the identity may read now, the likeliest first."""
     if new := [word for word in unknown if word not in kept.options]:
-        kept.options.update(_options(new, await _near(conn, place.workspace, new)))
+        near = await _near(conn, place.workspace, new)
+        kept.options.update(await asyncio.to_thread(_options, new, near))  # thousands are compared
     asked = [(word, option) for word in unknown for option in kept.options.get(word, ())]
     while len(kept.options) > MOST_KEPT:
         del kept.options[next(iter(kept.options))]

@@ -358,7 +358,14 @@ def _initialise(folder: Path, binaries: Path, account: Unprivileged | None) -> N
     staging.chmod(0o710)  # others of the shared account don't get in
     _run(binaries / "initdb", ["-D", str(made), *options], Unprivileged(maker.uid, account.gid, maker.name))
     hand_over(made, maker.uid, account)
-    made.rename(folder)
+    try:
+        made.rename(folder)
+    except OSError as error:
+        shutil.rmtree(staging, ignore_errors=True)
+        raise ConfigurationError(
+            f"data_dir cannot be used: {folder} can't be replaced: {error.strerror}.",
+            suggestion="Mount the folder above it, CITEWELL_DATA_DIR, instead.",
+        ) from error
     staging.rmdir()
 
 
