@@ -684,7 +684,8 @@ def fetches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], lis
     """List the arguments of each fetch of a git that fetches nothing."""
     stub, written = tmp_path / "bin" / "git", tmp_path / "arguments"
     stub.parent.mkdir()
-    stub.write_text(f'#!/bin/sh\ncase "$*" in *" fetch "*) echo "$*" >> {written}; exit 3;; esac\n')
+    known = '*version) echo git version 2.39.5;; *" fetch "*)'
+    stub.write_text(f'#!/bin/sh\ncase "$*" in {known} echo "$*" >> {written}; exit 3;; esac\n')
     stub.chmod(0o755)
     monkeypatch.setenv("PATH", str(stub.parent), prepend=os.pathsep)
     return lambda: [line.split() for line in written.read_text().splitlines()] if written.exists() else []

@@ -149,6 +149,7 @@ class Sandbox:
     _used_at: float = field(default=0.0, init=False)
 
     def __post_init__(self) -> None:
+        hide_memory()
         self._slots = asyncio.Semaphore(self.size)
 
     async def read(self, document: WiredDocument, how: Reading, on_progress: Progress = silent) -> ReadFile:
@@ -329,7 +330,6 @@ async def opened_sandbox(
     settings: JobSettings, size: int, *, megabytes: int = FILE_MEGABYTES, **limits: int
 ) -> AsyncIterator[Sandbox]:
     """Open a sandbox of ``size`` processes with the limits of the settings; end the processes on exit."""
-    hide_memory()
     sandbox = Sandbox(size, settings.file_seconds, megabytes, **limits)
     try:
         yield sandbox
@@ -359,6 +359,10 @@ def _read_file(document: WiredDocument, how: Reading, reply: dict[str, Any], blo
     if not blobs:
         return ReadFile(ready, None)
     rows, terms, vectors, listed, texts = blobs
-    words = set(filter(is_listed, listed.decode().split("\0")))
+    words = set(filter(is_listed, _texts_in(listed)))
     packed = PackedDocument(document.document_id, reply["segments"], rows, TermCounts.unpacked(terms), vectors, words)
-    return ReadFile(ready, packed, texts.decode().split("\0"))
+    return ReadFile(ready, packed, _texts_in(texts))
+
+
+def _texts_in(blob: bytes) -> list[str]:
+    return blob.decode().split("\0") if blob else []

@@ -95,7 +95,9 @@ class _Search:
             paged = [each for each in named or listed if each.pages]
             texts = [each for each in paged if each.is_text] or paged
             nearest = asked.nearest({each.document_id: each.names for each in (paged if named else texts)})
-            if found := await self._pages([each for each in paged if each.document_id in nearest], asked.pages, "(?!)"):
+            meant = [each for each in paged if each.document_id in nearest]
+            of_all = not named and len(meant) == len(paged)
+            if found := await self._pages(meant, asked.pages, "(?!)", of_all=of_all):
                 return found
         if found := await self._headed(named) or await self._numbered(named):
             return found
@@ -111,14 +113,16 @@ class _Search:
             and words & plain_words(without_dates(each.title))
         ]
 
-    async def _pages(self, paged: Sequence[_Document], pages: Sequence[range], said: str) -> Places | None:
+    async def _pages(
+        self, paged: Sequence[_Document], pages: Sequence[range], said: str, *, of_all: bool = False
+    ) -> Places | None:
         """Return the spans of pages, or that there are none such; None where it is unclear of which document."""
         first = min(asked.start for asked in pages)
         having = [each for each in paged if each.pages >= first]
         if not having and paged:
             is_sure = len(paged) == 1 or self.asked.asks_for_all(said, " ".join(each.names for each in paged))
             longest = max(paged, key=lambda each: each.pages)
-            missing = MissingPage(page=first, pages=longest.pages, title=longest.title)
+            missing = MissingPage(page=first, pages=longest.pages, title="" if of_all else longest.title)
             return _places([], missing=missing) if is_sure else None
         if not 0 < len(having) <= MOST_DOCUMENTS:
             return None
