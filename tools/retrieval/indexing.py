@@ -96,7 +96,7 @@ async def drop_segments(conn: Connection, workspace: int, document_ids: Sequence
 async def forget_segments(conn: Connection, workspace: int, document_ids: Sequence[str]) -> int:
     """Drop the segments of documents as ``drop_segments`` does, and the words that no other segment has.
 
-    It takes time for each word, so a document that another version replaces leaves its old words to the next reindex.
+    It takes time for each word, so a document that another version replaces leaves its old words, which nobody is told.
     """
     async with conn.transaction():
         place = await lock_library(conn, workspace)
