@@ -8,6 +8,7 @@ import shutil
 import sys
 import tempfile
 import time
+import warnings
 from collections.abc import AsyncIterator, Generator, Iterator
 from itertools import count
 from pathlib import Path
@@ -122,6 +123,12 @@ class FusedLoop(uvloop.Loop):
         if host is not None:
             sys.audit("socket.connect", None, (host, port))
         return await super().create_connection(protocol_factory, host, port, **how)
+
+    def close(self) -> None:
+        """Close what tests have left to be collected, too: a warning of each would leave it, and the loop, open."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ResourceWarning)
+            super().close()
 
 
 class ServicePolicy(asyncio.DefaultEventLoopPolicy):
