@@ -99,7 +99,8 @@ class Client:
                 await asyncio.sleep(0.1)
 
     async def _ask(self, question: str) -> None:
-        session = (await self._http.post(f"{await self._url()}/api/sessions", json={})).json()["session_id"]
+        made = await self._http.post(f"{await self._url()}/api/sessions", json={})
+        session = made.raise_for_status().json()["session_id"]
         body = {"question": question, "model": "paced", "on_disconnect": "continue"}
         reading = _Reading(self._told)
         asked = f"{await self._url()}/api/sessions/{session}/runs"
