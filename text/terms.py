@@ -19,7 +19,7 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from text.normal_forms import without_marks
+from text.normal_forms import fold_case, without_marks
 from text.spellings import (
     beside_numbers,
     fold_kana,
@@ -159,11 +159,13 @@ class Respelling:
     """How the words of a question are spelt in a library.
 
     ``instead`` has, for a word that the library does not know, those to look for as well, each with how far it is
-    expected. ``joined`` are pairs of words that it knows as one.
+    expected. ``joined`` are pairs of words that it knows as one. ``is_older``: its segments were weighed by an earlier
+    release, and have no form of a date, version or number, nor one kana for the other.
     """
 
     instead: Mapping[str, Sequence[tuple[str, float]]] = field(default_factory=dict)
     joined: Collection[tuple[str, str]] = ()
+    is_older: bool = False
 
 
 AS_WRITTEN = Respelling()
@@ -179,12 +181,12 @@ def weigh_question(question: str, respelling: Respelling = AS_WRITTEN) -> QueryT
     Accent-folded copies are looked for only where the question has no accented letter at all, as when people type
     without accents; otherwise they would match words that the question does not mean.
     """
-    folded = fold_spelling(question)
+    folded = fold_case(question) if respelling.is_older else fold_spelling(question)
     matches = list(INDEXED_WORD.finditer(folded))
     if is_table_of_characters([word[0] for word in matches]):
         matches = [word for word in matches if len(word[0]) > 1]
     words = [word[0] for word in matches]
-    forms = spellings_of(folded)
+    forms = [] if respelling.is_older else spellings_of(folded)
     found: _Weights = {_hash(form.key): (1.0, ACROSS) for form in forms}
     inner = {at for form in forms for at in range(form.start, form.end)}
     unspaced = _weigh_words(matches, inner, found)
@@ -203,7 +205,7 @@ def weigh_question(question: str, respelling: Respelling = AS_WRITTEN) -> QueryT
     for key in (*beside_numbers(outer), *joined_by_sign(folded), *humps(question)):
         found.setdefault(_hash(key), (SIDE_WEIGHT, 0.0))
     for name in code_names(folded):
-        if not name[0].isdigit():
+        if respelling.is_older or not name[0].isdigit():
             found.setdefault(_hash("!" + name), (1.0, 0.0))
     ids = sorted(found)
     return QueryTerms(

@@ -10,7 +10,9 @@ from graph.ports import SearchQuery, SearchResult
 from text.terms import TERMS_VERSION
 from tools.library.ingestion import NewDocument
 from tools.retrieval.reindexing import reindex
+from tools.retrieval.vocabulary import Vocabulary
 from tools.settings import Settings
+from tools.storage.partitions import find_place
 
 ME, YOU = Identity(user="me"), Identity(user="you")
 LEAVE = "A sabbatical of six weeks comes every three years."
@@ -84,6 +86,11 @@ async def test_a_library_of_an_earlier_release_is_searched_as_before_until_it_is
         await conn.execute("DELETE FROM vocabulary")
         await conn.execute("UPDATE shared_segments SET terms = terms[1:1]")
     assert (await ask(citewell, "sabatical")).also_searched == ()
+    async with library.database.connection() as conn:
+        place = await find_place(conn, await library.workspaces.number(ME.workspace))
+        assert place is not None
+        for question in ("may", "ひらがな"):  # of the first it knows words, of the second there are none to know
+            assert (await Vocabulary().respell(conn, place, question, ME)).respelling.is_older
     await reindex(library.database, library.embedder)
     async with library.database.connection() as conn:
         assert await _weighed(conn) == before

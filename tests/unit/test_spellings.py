@@ -5,7 +5,7 @@ import pytest
 from tests.unit.test_terms import matched
 from text.near_words import nearest_words
 from text.spellings import fold_spelling, spellings_of
-from text.terms import LEAST_CHARACTERS, weigh_question, weigh_segment
+from text.terms import LEAST_CHARACTERS, QueryTerms, Respelling, term_of, weigh_question, weigh_segment
 
 
 def keys(text: str) -> set[str]:
@@ -92,3 +92,17 @@ def test_a_mistyped_word_is_near_the_one_that_is_meant(word: str, meant: str) ->
 @pytest.mark.parametrize(("word", "other"), [("merlin", "berlin"), ("garden", "garage"), ("marta", "maria")])
 def test_another_name_is_not_near(word: str, other: str) -> None:
     assert nearest_words(word, [other]) == []
+
+
+def test_a_library_of_an_earlier_release_is_asked_for_the_words_that_it_has() -> None:
+    older = Respelling(is_older=True)
+    may, iso = "Who met on 6 May 2026?", "Who met on 2026-05-06?"
+    assert weight_of(term_of("may"), weigh_question(may, older)) > weight_of(term_of("may"), weigh_question(may))
+    assert set(weigh_question(may).ids) & set(weigh_question(iso).ids) > set(weigh_question(may, older).ids) & set(
+        weigh_question(iso, older).ids
+    )
+    assert set(weigh_question("ひらがな", older).ids).isdisjoint(weigh_question("ひらがな").ids)
+
+
+def weight_of(term: int, asked: QueryTerms) -> float:
+    return float(asked.weights[asked.ids.tolist().index(term)])

@@ -15,12 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tools.concurrency.tasks import cancel_and_wait
+from tools.confinement.environment import plain_environment
 from tools.encoders.encoding import LENGTH, WORDS
 
 MOST_WAITING = 64  # requests; then a question is answered without, and documents wait
 REQUEST_SECONDS = 120.0  # for a request, the loading of a large model included
 MOST_THREADS = 4
-KEPT_VARIABLES = ("PATH", "LD_LIBRARY_PATH", "LANG", "LC_ALL", "TMPDIR")  # the process gets no key
 FEW_THREADS = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false"}
 _PROGRAM = """
 import json, sys
@@ -117,10 +117,9 @@ class EncoderProcess:
     async def _start(self) -> Process:
         threads = max(1, min(MOST_THREADS, (os.cpu_count() or 2) // 2))
         paths = json.dumps([path for path in sys.path if path])
-        kept = {name: os.environ[name] for name in KEPT_VARIABLES if name in os.environ}
         self._process = await asyncio.create_subprocess_exec(
             sys.executable, "-P", "-c", _PROGRAM, str(self._model.absolute()), str(threads), paths,
-            stdin=PIPE, stdout=PIPE, env=kept | FEW_THREADS, start_new_session=True,
+            stdin=PIPE, stdout=PIPE, env=plain_environment() | FEW_THREADS, start_new_session=True,
         )  # fmt: skip
         return self._process
 

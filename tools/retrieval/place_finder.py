@@ -283,7 +283,7 @@ SELECT s.document_id::text, min(s.start_offset), max(s.end_offset), min(s.segmen
 FROM {{partition}} AS s JOIN documents AS d ON d.document_id = s.document_id
 WHERE {_SEEN} AND {{here}} AND s.workspace = {{workspace}} AND s.document_id = ANY(%(documents)s::uuid[])
     AND s.page_idx = ANY(%(pages)s::integer[])
-GROUP BY s.document_id, s.page_idx 
+GROUP BY s.document_id, s.page_idx
 ORDER BY array_position(%(documents)s::text[], s.document_id::text), min(s.segment_index)"""
 _BEGINNINGS = f"""
 SELECT DISTINCT f.document_id::text, f.segment_index

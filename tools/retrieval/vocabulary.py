@@ -40,13 +40,18 @@ class Respelled:
 
 
 _NOTHING = Respelled()
+_OLDER = Respelled(Respelling(is_older=True))
 
 
 @dataclass(slots=True)
 class _Kept:
-    """Words that were looked up since ``read_at``, whether each is known, and what it may be meant for."""
+    """Words that were looked up since ``read_at``, whether each is known, and what it may be meant for.
+
+    ``is_older``: the library has to be reindexed before anybody can tell; None where that was not asked yet.
+    """
 
     read_at: float
+    is_older: bool | None = None
     words: OrderedDict[str, bool] = field(default_factory=OrderedDict)
     options: dict[str, list[Option]] = field(default_factory=dict)
 
@@ -66,7 +71,7 @@ class Vocabulary:
         kept = self._kept(place.workspace)
         known = await _which(conn, place.workspace, asked, kept)
         if known is None:
-            return _NOTHING
+            return _OLDER if kept.is_older else _NOTHING
         joined = [pair for pair in pairs if known["".join(pair)]]
         parts = {word for pair in joined for word in pair}
         unknown = [word for word in listed if not known[word] and word not in parts and _may_be_meant(word)]
@@ -87,14 +92,17 @@ class Vocabulary:
 
 
 async def _which(conn: Connection, workspace: int, words: Iterable[str], kept: _Kept) -> dict[str, bool] | None:
-    """Return which words a workspace knows; None where nobody can tell before it is reindexed."""
+    """Return which words a workspace knows; None where it has no library, or one that has to be reindexed before."""
     new = [word for word in words if word not in kept.words]
-    if new:
+    if not kept.is_older and (new or kept.is_older is None):
         row = await (await conn.execute(_WHICH, [new, workspace], prepare=True)).fetchone()
-        if row is None or row[0] < TERMS_VERSION:
+        if row is None:
             return None
+        kept.is_older = row[0] < TERMS_VERSION
         kept.words.update(dict.fromkeys(new, False))
         kept.words.update(dict.fromkeys(row[1] or (), True))
+    if kept.is_older:
+        return None
     known = {word: kept.words.get(word, False) for word in words}
     while len(kept.words) > MOST_KEPT:
         kept.words.popitem(last=False)

@@ -44,7 +44,10 @@ async def best_title(titler: Titler | None, question: str) -> tuple[str, Spent]:
 
 
 def _without_marks(title: str, question: str) -> str:
-    return " ".join(READS_AS_A_MARK.sub("", without_links(title, (question,))).split()) or DEFAULT_TITLE
+    """Remove links and marks from a title, but for those that the asker wrote, such as the interval [0, 1]."""
+    text = without_links(title, (question,))
+    text = READS_AS_A_MARK.sub(lambda mark: mark[0] if mark[0] in question else "", text)
+    return " ".join(text.split()) or DEFAULT_TITLE
 
 
 class SessionTitler:
