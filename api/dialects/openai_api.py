@@ -4,10 +4,11 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from contextlib import aclosing
+from functools import partial
 from http import HTTPStatus
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel
+from pydantic import AfterValidator, BaseModel, BeforeValidator
 
 from answers.answerhood import said_of
 from answers.library_listing import FROM_CATALOGUE
@@ -42,8 +43,15 @@ STEPS: Mapping[str, str] = {
 DEPLOYMENT_DEFAULT = ("", "citewell")
 
 
-def parts_of(content: object, kind: str) -> object:
-    """Return the content of a message as parts, a string as one of this kind. Raises ValueError for anything else."""
+class Part(BaseModel):
+    """A part of a message; only text and refusals are read."""
+
+    type: str
+    text: str = ""
+    refusal: str = ""
+
+
+def _parts(content: object, kind: str) -> object:
     if content is None:
         return []
     if isinstance(content, str):
@@ -53,12 +61,9 @@ def parts_of(content: object, kind: str) -> object:
     return content
 
 
-class Part(BaseModel):
-    """A part of a message; only text and refusals are read."""
-
-    type: str
-    text: str = ""
-    refusal: str = ""
+def content_as(kind: str) -> BeforeValidator:
+    """Return what reads the content of a message as parts, a string as one part of this kind and null as none."""
+    return BeforeValidator(partial(_parts, kind=kind), json_schema_input_type=str | list[Part] | None)
 
 
 def text_of(parts: Iterable[Part], kinds: Collection[str], between: str = "\n") -> str:

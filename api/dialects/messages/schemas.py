@@ -2,16 +2,15 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from api.dialects.annotated_text import SourceAddresses
 from api.dialects.chat_request import ChatMessage, last_question, parse_question, recent_turns
 from api.dialects.messages.cited_blocks import whole_blocks
-from api.dialects.openai_api import DEFAULT_BASE_URL, Part, error_text, extension, parts_of, text_of, total_tokens
+from api.dialects.openai_api import DEFAULT_BASE_URL, Part, content_as, error_text, extension, text_of, total_tokens
 from api.fields import Body, ChatOptions
 from api.problems import Problem, error_kind, register_error_shape
 from graph.errors import InvalidRequest, Overloaded
@@ -28,7 +27,7 @@ class InputMessage(BaseModel):
     """A message of the conversation. Calls of tools and their results are ignored."""
 
     role: Literal["user", "assistant", "system"]
-    content: Annotated[list[Part], BeforeValidator(partial(parts_of, kind="text"))]
+    content: Annotated[list[Part], content_as("text")]
 
     @property
     def text(self) -> str:

@@ -2,11 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
 from typing import Annotated, Any, Literal
 from uuid import UUID, uuid4
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from api.dialects.annotated_text import AnnotatedText, SourceAddresses, by_appearance, by_index
 from api.dialects.chat_request import ChatMessage, last_question, parse_question, recent_turns, without_marks
@@ -17,8 +16,8 @@ from api.dialects.openai_api import (
     Part,
     TextForm,
     ToolChoice,
+    content_as,
     extension,
-    parts_of,
     text_of,
     total_tokens,
 )
@@ -37,7 +36,7 @@ class CompletionMessage(BaseModel):
     """A message of the conversation. Tool calls and their results are ignored."""
 
     role: Literal["system", "developer", "user", "assistant", "tool", "function"]
-    content: Annotated[list[Part], BeforeValidator(partial(parts_of, kind="text"))] = []
+    content: Annotated[list[Part], content_as("text")] = []
 
     @property
     def text(self) -> str:

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
@@ -24,7 +23,7 @@ from api.dialects.openai_api import (
     Part,
     TextForm,
     ToolChoice,
-    parts_of,
+    content_as,
     text_of,
     total_tokens,
 )
@@ -69,7 +68,7 @@ class Item(BaseModel):
     type: str | None = None
     id: str | None = None
     role: Literal["system", "developer", "user", "assistant"] | None = None
-    content: Annotated[list[Part], BeforeValidator(partial(parts_of, kind="input_text"))] = []
+    content: Annotated[list[Part], content_as("input_text")] = []
 
     @property
     def is_message(self) -> bool:
@@ -121,13 +120,19 @@ class ResponseRequest(BaseModel):
 
     model_config = ConfigDict(extra="ignore")
 
-    input: Annotated[list[Item], BeforeValidator(_items), Field(min_length=1, max_length=MOST_ITEMS)]
+    input: Annotated[
+        list[Item],
+        BeforeValidator(_items, json_schema_input_type=str | list[Item]),
+        Field(min_length=1, max_length=MOST_ITEMS),
+    ]
     model: Annotated[str, Field(max_length=100)] | None = None
     stream: bool | None = None
     store: bool | None = None
     background: bool | None = None
     previous_response_id: Annotated[str, Field(max_length=200)] | None = None
-    conversation: Annotated[Name | None, BeforeValidator(_named)] = None
+    conversation: Annotated[
+        Name | None, BeforeValidator(_named, json_schema_input_type=Name | dict[str, Any] | None)
+    ] = None
     reasoning: Reasoning | None = None
     text: TextOptions | None = None
     tool_choice: ToolChoice = None
