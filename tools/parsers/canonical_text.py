@@ -150,17 +150,20 @@ def paragraphs(text: str, start: int, end: int, page_idx: int | None) -> list[Bl
     return blocks
 
 
+def told(count: int, one: str, more: str) -> tuple[str, ...]:
+    """Return the sentence for one thing, or that for more with their number; nothing where there is none."""
+    return (one if count == 1 else more.format(count),) if count else ()
+
+
 def things_left_out(count: int, one: str, more: str = "") -> tuple[str, ...]:
     """Return what is said of so many things that were left out, by the name of one and of more."""
-    said = f"1 {one} was" if count == 1 else f"{count} {more or f'{one}s'} were"
-    return (f"{said} left out.",) if count else ()
+    return told(count, f"1 {one} was left out.", f"{{}} {more or f'{one}s'} were left out.")
 
 
 def passages_left_out(count: int) -> tuple[str, ...]:
     """Return what is said of passages that are struck out or hidden."""
-    if not count:
-        return ()
-    return (f"Struck-out or hidden text was left out ({count} {'passage' if count == 1 else 'passages'}).",)
+    said = "Struck-out or hidden text was left out ({} {})."
+    return told(count, said.format(1, "passage"), said.format("{}", "passages"))
 
 
 def without_marks(words: str) -> str:
