@@ -143,7 +143,9 @@ def _blocks(segments: Sequence[Segment], following: Sequence[Segment] = ()) -> l
     found: list[LayoutBlock] = []
     for segment in segments:
         for block in segment.blocks or (SegmentBlock(segment.start, segment.end, "paragraph"),):
-            made = LayoutBlock(kind=block.kind, start=block.start, end=block.end, page_idx=segment.page_idx)
+            is_unfilled = block.kind == "label" and segment.text[: block.end - segment.start].endswith("|")
+            kind = "table_row" if is_unfilled else block.kind  # it names nothing, but stands in its table
+            made = LayoutBlock(kind=kind, start=block.start, end=block.end, page_idx=segment.page_idx)
             if block.kind == "heading":
                 made["level"] = block.depth or _depth(segment, block)
             if block.kind == "table_row" and block.start in headers:

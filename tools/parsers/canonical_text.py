@@ -24,6 +24,8 @@ _UNSPACED = f"[{CHINESE_AND_JAPANESE_TEXT}]"
 _UNSPACED_BREAK = LatePattern(rf"(?<={_UNSPACED})[ \t]*[\r\n]\s*(?={_UNSPACED})")
 _SPACE = re.compile(r"[ \t\r\n\f]+")
 LINE = re.compile(r"[^\r\n\f]*(?:\r\n|[\r\n\f]|\Z)")
+# A row of a table that is nothing but its name: it answers nothing that its columns ask.
+_UNFILLED = re.compile(r"(?=[^|]*[^\W\d_])[^|\n]{0,59}[^|\n\s.!?)。！？）][ ]*(?:\|[ ]*)+")
 _MARKED_FORMULA = re.compile("\x0e(\\d{1,7})\x0f([^\x0e]*)\x0e")
 _FORMULA_SIGNS = str.maketrans("", "", "\x0e\x0f")
 # Joiners and marks of direction stay: they change how the letters beside them look, or where.
@@ -235,6 +237,8 @@ class CanonicalText:
         self._write(self._placed(body) if self._sources and "\x0e" in body else body)
         heading = " > ".join(name for _, name in self._path)
         above = tuple(dict.fromkeys(index for index in hangs_on if index is not None))
+        if kind == "table_row" and above and body[-1] == "|" and _UNFILLED.fullmatch(body):
+            kind = "label"
         self._blocks.append(Block(start, self._length, kind, heading, self.page_idx, above, anchor, len(self._path)))
         return len(self._blocks) - 1
 

@@ -372,11 +372,13 @@ class _Reader:
         outline = state.outline if state.outline is not None else self._levels.get(state.style)
         notes, self._notes = self._notes, []
         paragraph = Paragraph(_lines(raw), notes=notes)
+        is_number = any(map(str.isalnum, marker))
         if outline is not None and 0 <= outline < 9:
             paragraph.role, paragraph.level = "heading", outline + 1
+            paragraph.marker = f"{marker} " if is_number else ""
         elif marker:
-            shown = f"{marker} " if marker[-1] in ".)" else BULLET
-            paragraph.role, paragraph.level, paragraph.marker = "item", state.level, shown
+            paragraph.role, paragraph.level = "item", state.level
+            paragraph.marker = f"{marker} " if marker[-1] in ".)" else BULLET
         self._flow.paragraph(paragraph)
 
     def _end_cell(self) -> None:
