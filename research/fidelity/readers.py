@@ -121,13 +121,20 @@ def _cells(path: Path) -> str:
 
 
 _ODF_TEXT = "{urn:oasis:names:tc:opendocument:xmlns:text:1.0}"
-_ODF_SIGNS = {f"{_ODF_TEXT}line-break": "\n", f"{_ODF_TEXT}tab": " ", f"{_ODF_TEXT}s": " ", f"{_ODF_TEXT}page-number": ""}
+_ODF_SIGNS = {
+    f"{_ODF_TEXT}line-break": "\n",
+    f"{_ODF_TEXT}tab": " ",
+    f"{_ODF_TEXT}s": " ",
+    f"{_ODF_TEXT}page-number": "",
+}
 
 
 def _slides(path: Path) -> str:
     """Return the paragraphs of a flat OpenDocument presentation, without those of its masters."""
     body = ElementTree.parse(path).getroot().find(".//{urn:oasis:names:tc:opendocument:xmlns:office:1.0}body")
-    paragraphs = [] if body is None else [each for each in body.iter() if each.tag in (f"{_ODF_TEXT}p", f"{_ODF_TEXT}h")]
+    paragraphs = (
+        [] if body is None else [each for each in body.iter() if each.tag in (f"{_ODF_TEXT}p", f"{_ODF_TEXT}h")]
+    )
     return "\n".join("".join(_said(found)) for found in paragraphs)
 
 

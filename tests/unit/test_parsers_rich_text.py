@@ -52,7 +52,10 @@ def test_headings_by_the_name_of_their_style() -> None:
 
 
 def test_headings_have_the_numbers_that_they_show() -> None:
-    first, second = "\\pard\\outlinelevel0{\\listtext 1.\\tab}Lamps\\par", "\\pard\\outlinelevel1{\\listtext\\'b7\\tab}Care\\par"
+    first, second = (
+        "\\pard\\outlinelevel0{\\listtext 1.\\tab}Lamps\\par",
+        "\\pard\\outlinelevel1{\\listtext\\'b7\\tab}Care\\par",
+    )
     body = first + second + "\\pard text\\par"
     assert [block.heading for block in read(body).blocks] == ["1. Lamps", "1. Lamps > Care", "1. Lamps > Care"]
 

@@ -67,9 +67,9 @@ class Layouts:
     async def pieces(self, identity: Identity, document_id: str, *, with_pictures: bool = True) -> AsyncIterator[bytes]:
         """Yield a Layout as JSON, a few segments at a time: a document may have a million blocks.
 
-        Its pictures and formulas are those of its original, where that is kept. Before the first piece it raises NotFound if the
-        identity may not read the document, Overloaded if its original can't be read now, DependencyFailed if the store
-        of originals fails.
+        Its pictures and formulas are those of its original, where that is kept. Before the first piece it raises
+        NotFound if the identity may not read the document, Overloaded if its original can't be read now,
+        DependencyFailed if the store of originals fails.
         """
         media_type = await self._originals.media_type(identity, document_id)
         drawn = await self._drawn(identity, document_id) if with_pictures else Drawn([], [])

@@ -12,7 +12,14 @@ from contextvars import ContextVar
 
 _SAMPLE = 200_000  # bytes that are compared; the whole is decoded with what they show
 _NULS_OF_UTF_16 = 0.3  # share of the high bytes; text of Latin letters has nearly all
-_LATIN = ("cp1252", "cp1250", "cp1254", "cp1257", "mac_roman", "cp850")  # the commonest first, those of old machines last
+_LATIN = (
+    "cp1252",
+    "cp1250",
+    "cp1254",
+    "cp1257",
+    "mac_roman",
+    "cp850",
+)  # the commonest first, those of old machines last
 _OF_LATIN = re.compile(r"windows-125[02478]|iso-8859-(?:1|2|4|1[03-6])")
 _WIDER = {"euc-kr": "cp949", "shift_jis": "cp932", "gbk": "gb18030"}  # as browsers read these names
 _MOST_WRONG = 0.5  # of the letters beyond ASCII, or nothing is read

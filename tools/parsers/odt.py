@@ -24,12 +24,11 @@ from tools.parsers.odf import (
     Look,
     OpenPackage,
     OpenStyles,
-    Spoken,
     is_drawn,
     one_line,
     spoken,
 )
-from tools.parsers.office_flow import Flow, Paragraph, Role, Table, TableCell, TableRow
+from tools.parsers.office_flow import Flow, Paragraph, Role, Spoken, Table, TableCell, TableRow
 from tools.parsers.office_formulas import said_mathml
 from tools.parsers.office_package import macros_left_out
 from tools.parsers.pptx import NOTES
@@ -203,15 +202,13 @@ class _Reader:
             elif tag in _INDEXES:
                 yield from self._parts(child, depth, contents=True)
             elif is_drawn(child):
-                yield Paragraph(self._drawn(child) or "")
-                yield from self._taken_charts()
+                yield from self._drawn_parts(child)
             elif tag in _WRAPPERS and child.get(f"{TEXT}display") == "none":
                 self._gone += 1
             elif tag in _WRAPPERS:
                 yield from self._parts(child, depth, inside, contents=contents)
-            elif tag == f"{TEXT}tracked-changes":
-                self._gone += sum(1 for _ in child.iter(f"{TEXT}deletion"))
             else:
+                self._gone += sum(1 for _ in child.iter(f"{TEXT}deletion"))
                 self._comments += tag == f"{OFFICE}annotation"
 
     def _raised_starts(self, root: Any) -> Iterator[str]:
@@ -247,6 +244,10 @@ class _Reader:
             cell.text = ""
         self._charts = [*before, table]
         return None
+
+    def _drawn_parts(self, frame: Any) -> Iterator[Paragraph | Table]:
+        yield Paragraph(self._drawn(frame) or "")
+        yield from self._taken_charts()
 
     def _taken_charts(self) -> list[Table]:
         charts, self._charts = self._charts, []

@@ -58,6 +58,13 @@ _DESTINATIONS = {  # where the text of a group goes
     "fonttbl": "fonts", "stylesheet": "styles", "listtext": "marker", "pntext": "marker", "footnote": "footnote",
     "fldinst": "field", "shpinst": "shape", "moMath": "math", **dict.fromkeys(_EDGES, "edge"),
 }  # fmt: skip
+_BEGINS = frozenset({*_DESTINATIONS, "shptxt", "fldrslt", "pict", "title"})
+_SWITCHES = {  # properties of a group, which a 0 behind the word takes back
+    **dict.fromkeys(("v", "strike", "striked", "deleted"), ("unseen", True)), "b": ("bold", True),
+    "intbl": ("in_table", True), "nosupersub": ("shift", 0),
+    **dict.fromkeys(("super", "up"), ("shift", RAISED)), **dict.fromkeys(("sub", "dn"), ("shift", LOWERED)),
+}  # fmt: skip
+_NUMBERS = {"outlinelevel": "outline", "s": "style", "ilvl": "level"}
 _BREAK = "\x00"  # a line break that the writer meant; canonical text has no NUL
 
 
@@ -226,83 +233,81 @@ class _Reader:
             self._say(_SIGNS[word])
         elif state.into == "math" and not state.within and word.startswith("m"):
             state.math, state.within = etree.SubElement(state.math, M + word[1:]), word
-        elif word in _DESTINATIONS:
+        elif word in _BEGINS or word in _UNSEEN or (starred and word not in _SEEN):
             state.within = word
-            if not state.is_lost:
-                state.into, state.shift = _DESTINATIONS[word], 0
-                state.math = etree.Element(OMATH) if word == "moMath" else None
-        elif word == "title":
-            state.into, state.within = "title" if state.into == "info" else "nowhere", word
-        elif word == "fldrslt":
-            state.within = word
-            if state.into == "edge" and self._counts_pages:
-                self._say(PAGE)
-                state.into = "nowhere"
-        elif word == "shptxt":  # of a shape, whose other groups are its properties
-            state.into, state.within = "body" if state.into == "shape" else state.into, word
-        elif word == "pict":
-            self._pictures += not state.is_lost
-            state.into, state.within = "nowhere", word
-        elif word in _UNSEEN or (starred and word not in _SEEN):
-            state.into, state.within = "info" if word == "info" else "nowhere", word
+            self._begin(word)
+        elif word in _SWITCHES:
+            name, value = _SWITCHES[word]
+            setattr(state, name, value if number != 0 else type(value)(0))
+        elif word in _NUMBERS:
+            setattr(state, _NUMBERS[word], number or 0)
         else:
             self._word(word, number)
 
+    def _begin(self, word: str) -> None:
+        """Say where the words of a group go."""
+        state = self._state
+        if word in _DESTINATIONS:
+            if not state.is_lost:
+                state.into, state.shift = _DESTINATIONS[word], 0
+                state.math = etree.Element(OMATH) if word == "moMath" else None
+        elif word == "shptxt":  # of a shape, whose other groups are its properties
+            state.into = "body" if state.into == "shape" else state.into
+        elif word == "fldrslt":
+            if state.into == "edge" and self._counts_pages:
+                self._say(PAGE)
+                state.into = "nowhere"
+        else:
+            self._pictures += word == "pict" and not state.is_lost
+            state.into = word if word == "info" or (word == "title" and state.into == "info") else "nowhere"
+
     def _word(self, word: str, number: int | None) -> None:
-        """Read a control word that begins no group: the end of something, or a property of what follows."""
+        """Read a control word that is no property: the end of something, or a sign of its own."""
         state = self._state
         match word:
             case "par" | "sect" | "page" | "column":
                 self._end_paragraph()
             case "line" | "softline" | "nestcell" | "nestrow":
                 self._say(_BREAK)
-            case "tab":
-                self._say(TAB if state.into == "edge" else "\t")
+            case "tab" | "chpgn":  # in a running head they say something of their own
+                in_edge, otherwise = (TAB, "\t") if word == "tab" else (PAGE, "")
+                self._say(in_edge if state.into == "edge" else otherwise)
             case "cell":
                 self._end_cell()
             case "row":
                 self._end_row()
-            case "v" | "strike" | "striked" | "deleted":
-                state.unseen = number != 0
-            case "b":
-                state.bold = number != 0
-            case "super" | "sub" | "nosupersub":
-                state.shift = {"super": RAISED, "sub": LOWERED}.get(word, 0)
-            case "up" | "dn":
-                state.shift = 0 if number == 0 else RAISED if word == "up" else LOWERED
+            case "trhdr":
+                self._row.header = True
+            case "chftn":
+                self._mark_note()
             case "plain":
                 state.unseen, state.bold, state.code_page, state.shift = False, False, self._default_page, 0
             case "pard":
                 state.outline, state.style, state.in_table, state.level = None, 0, False, 0
-            case "intbl":
-                state.in_table = True
-            case "trhdr":
-                self._row.header = True
-            case "outlinelevel":
-                state.outline = number or 0
-            case "s":
-                state.style = number or 0
-            case "ilvl":
-                state.level = number or 0
-            case "uc":
-                state.fallback = min(max(number or 0, 0), 10)
-            case "f":  # of a text, or the one that the table of fonts describes next
-                self._font = number or 0
-                if state.into != "fonts":
-                    state.code_page = self._pages.get(self._font, self._default_page)
-            case "fcharset":
-                if state.into == "fonts" and number in _CODE_PAGES:
-                    self._pages[self._font] = _CODE_PAGES[number]
-            case "ansicpg" | "mac" | "pc" | "pca":
-                self._set_code_page({"mac": 10000, "pc": 437, "pca": 850}.get(word, number or 1252))
-            case "titlepg" | "facingp":
-                self._flags.add(word)
-            case "chpgn":
-                self._say(PAGE if state.into == "edge" else "")
-            case "chftn":  # in the note itself its number is known
-                if state.into == "body":
-                    self._noted += 1
-                    self._words["body"].say(str(self._noted), NOTE)
+            case _:
+                self._read_setting(word, number)
+
+    def _read_setting(self, word: str, number: int | None) -> None:
+        """Read what the file says of its pages, fonts and encodings."""
+        state = self._state
+        if word in ("titlepg", "facingp"):
+            self._flags.add(word)
+        elif word == "uc":
+            state.fallback = min(max(number or 0, 0), 10)
+        elif word == "f":  # of a text, or the one that the table of fonts describes next
+            self._font = number or 0
+            if state.into != "fonts":
+                state.code_page = self._pages.get(self._font, self._default_page)
+        elif word == "fcharset":
+            if state.into == "fonts" and number in _CODE_PAGES:
+                self._pages[self._font] = _CODE_PAGES[number]
+        elif word in ("ansicpg", "mac", "pc", "pca"):
+            self._set_code_page({"mac": 10000, "pc": 437, "pca": 850}.get(word, number or 1252))
+
+    def _mark_note(self) -> None:
+        if self._state.into == "body":  # in the note itself its number is known
+            self._noted += 1
+            self._words["body"].say(str(self._noted), NOTE)
 
     def _set_code_page(self, number: int) -> None:
         name = {65001: "utf-8", 936: "gb18030", 950: "big5", 10000: "mac_roman"}.get(number, f"cp{number}")

@@ -77,9 +77,7 @@ class _Workbook:
     def _said(self) -> Iterator[str]:
         yield from hidden_left_out(self._dropped)
         yield from things_left_out(self._comments, "comment")
-        yield from told(
-            self._without_result, "1 formula has no stored result.", "{} formulas have no stored result."
-        )
+        yield from told(self._without_result, "1 formula has no stored result.", "{} formulas have no stored result.")
         yield from told(
             self._charts,
             "1 chart was left out but for its title.",

@@ -1407,7 +1407,7 @@ export type SimilarDocument = {
  * fields are of the first of them. Once it is cited, `excerpt` shows what is quoted of it. `answerhood` in [0, 1] is
  * the chance that what is shown of it answers the question, where the extractive reader has estimated it; `passage` is
  * what a refusal shows of it. One of a presentation has its `slide`, counting from 0, one of a workbook the name of its
- * `sheet`, one of a PDF the `page_label` of a page that has a name of its own.
+ * `sheet`, one of a PDF the `page_label` of a page with a name of its own.
  */
 export type Source = {
   index: number;
