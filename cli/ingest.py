@@ -102,9 +102,7 @@ async def ingest(
     settings = settings_for(workspace, user)
     slug: Space | None = {"id": None, "slug": space} if space else None
     if dialect is not None:
-        from api.dialects.registry import require_dialects
-
-        require_dialects([dialect], "--dialect")
+        _check_dialect(dialect)
     if on == "ray":
         from cli.ray_ingest import ingest_on_ray
 
@@ -141,6 +139,16 @@ async def ingest(
                     )
                     reports += await _shown(found, address)
     return show_reports(reports, as_json)
+
+
+def _check_dialect(name: str) -> None:
+    from api.dialects.registry import require_dialects
+    from graph.errors import ConfigurationError
+
+    try:
+        require_dialects([name], "--dialect")
+    except ConfigurationError as error:
+        raise typer.BadParameter(error.message) from None
 
 
 async def ingest_shown(
