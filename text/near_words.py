@@ -80,7 +80,7 @@ def _end_otherwise(word: str, other: str) -> bool:
     return (
         differ_at_end(word, other)
         and not (left.endswith(right) or right.endswith(left) or sorted(left) == sorted(right))
-        and (left[0] in _VOWELS) != (right[0] in _VOWELS)
+        and any((one in _VOWELS) != (instead in _VOWELS) for one, instead in zip(left, right, strict=False))
     )
 
 
