@@ -151,9 +151,9 @@ async def _instead(
     seen = {asked[number - 1] for (number,) in await _read(conn, place, _SEEN_OPTIONS, bound)}
     found: dict[str, list[Option]] = {}
     for word, each in meant.items():
-        near = [(alike, other) for alike, other in each.near if (word, (other,)) in seen]
         options = [option for option in each.itself if (word, option) in seen]
-        if options := [*options, *((other,) for other in nearest(near))]:
+        likeliest = nearest([(alike, other) for alike, other in each.near if (word, (other,)) in seen])
+        if options := [*options, *((other,) for other in likeliest)]:
             found[word] = options
     return found
 
