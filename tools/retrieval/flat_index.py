@@ -17,7 +17,7 @@ from psycopg.adapt import Dumper
 from psycopg.pq import Format
 
 from text.terms import UNSPACED_TERM, QueryTerms
-from tools.retrieval.common_terms import term_weight
+from tools.retrieval.search_sql import IDF_POWER
 from tools.retrieval.term_block import FULL, Block, grouped
 
 MOST_BLOCKS = 8  # beside one for each full one
@@ -135,28 +135,27 @@ class FlatIndex:
 
     def nearest(self, question: NDArray[np.float32], count: int) -> Nearest:
         """Find the ``count`` vectors of the greatest cosine similarity; of equal ones the order is always the same."""
-        similar = np.empty(len(self._gone), np.float32)
+        similar, half = np.empty(len(self._gone), np.float32), question.astype(np.float16)
         for start, block in zip(self._starts, self._blocks, strict=False):
-            block.compare(question, similar[start : start + len(block)])
+            block.compare(half, similar[start : start + len(block)])
         similar[self._gone] = -np.inf
         return self._best(similar, count, above=-np.inf)
 
     def heaviest(self, asked: QueryTerms, count: int) -> Nearest:
         """Find the ``count`` segments in which a question's terms weigh most, all terms in all segments."""
         scores = np.zeros(len(self._gone), np.float32)
-        unspaced = self._holding(UNSPACED_TERM)
-        for term, weight, is_unspaced in zip(
-            asked.ids.tolist(), asked.weights.tolist(), asked.unspaced.tolist(), strict=True
-        ):
-            if holding := self._holding(term):
-                idf = term_weight(weight, max(holding, unspaced if is_unspaced else len(self._gone)), holding)
-                for start, block in zip(self._starts, self._blocks, strict=False):
-                    block.add_weights(term, idf, scores[start : start + len(block)])
+        terms = np.append(asked.ids, UNSPACED_TERM)
+        postings = [block.postings(terms) for block in self._blocks]
+        holding = sum((end - begin for begin, end in postings), np.zeros(len(terms), np.int64))
+        of_all = np.maximum(np.where(asked.unspaced, holding[-1], len(scores)), holding[:-1])
+        idfs = (
+            asked.weights
+            * np.log1p((of_all - holding[:-1] + 0.5) / (holding[:-1] + 0.5)).astype(np.float32) ** IDF_POWER
+        )
+        for start, block, (begin, end) in zip(self._starts, self._blocks, postings, strict=False):
+            block.add_weights(begin[:-1], end[:-1], idfs, scores[start : start + len(block)])
         scores[self._gone] = 0
         return self._best(scores, count, above=0)
-
-    def _holding(self, term: int) -> int:
-        return sum(block.holding(term) for block in self._blocks)
 
     def _best(self, scores: NDArray[np.float32], count: int, *, above: float) -> Nearest:
         rows = np.flatnonzero(scores > above)
@@ -223,7 +222,7 @@ TERMS_MEMORY = 1_000  # of a segment of usual length, about
 
 def row_memory(dimension: int) -> int:
     """Return about how many bytes a segment takes."""
-    return 4 * dimension + 16 + 4 + 1 + TERMS_MEMORY
+    return 2 * dimension + 4 + 16 + 4 + 1 + TERMS_MEMORY
 
 
 class ReadSegments:
@@ -267,7 +266,7 @@ class ReadSegments:
         self.indexes.append(np.array(indexes, np.int32))
         self.blocks.append(
             Block.of(
-                np.frombuffer(b"".join(vectors), ">f2").reshape(-1, self._dimension).astype(np.float32),
+                np.frombuffer(b"".join(vectors), ">f2").reshape(-1, self._dimension).astype(np.float16),
                 np.repeat(np.arange(len(indexes), dtype=np.int32), counts),
                 np.frombuffer(b"".join(terms), ">i4").astype(np.int32) + 1,  # pgvector counts them from 0
                 np.frombuffer(b"".join(weights), ">f4").astype(np.float16),

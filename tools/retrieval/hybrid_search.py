@@ -201,7 +201,10 @@ class HybridSearcher:
         if self._indexes is not None and asked.embedding is not None and place.own:
             index = self._indexes.of(place.workspace, dimension)
             try:
-                if index is not None and (found := await self._run_held(conn, asked, asked.embedding, index)) is not None:
+                if (
+                    index is not None
+                    and (found := await self._run_held(conn, asked, asked.embedding, index)) is not None
+                ):
                     return found
                 rows = await self._search_tables(conn, asked)
             except psycopg.Error as error:
