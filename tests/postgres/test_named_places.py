@@ -205,8 +205,8 @@ async def test_a_page_is_named_by_its_label(citewell: Citewell) -> None:
 async def test_slides_and_sheets_are_named_as_their_files_call_them(citewell: Citewell) -> None:
     ingestor = citewell.library.ingestor
     for name in ("halls.pptx", "prices.xlsx"):
-        data, fields = (OFFICE / name).read_bytes(), {"metadata": {"file_path": name}}
-        await ingestor.ingest(ME, NewDocument(data=data, name=name, **fields))
+        data = (OFFICE / name).read_bytes()
+        await ingestor.ingest(ME, NewDocument(data=data, name=name, metadata={"file_path": name}))
     for question, slide, sheet in (
         ("What does slide 1 say?", True, False),
         ("What does sheet 1 say?", False, True),

@@ -226,7 +226,7 @@ class HybridSearcher:
     async def _run_held(
         self, conn: Connection, asked: BoundQuery, embedding: NDArray[np.float32], index: FlatIndex
     ) -> list[Hit] | None:
-        """Search the library by the segments that the process holds; None where it holds an earlier version or too few."""
+        """Search by the segments that the process holds; None where their version has passed, or too few are left."""
         leg, count = asked.query.top_k + SPARE, _named_count(asked.query.top_k + SPARE, asked.scope)
         lexical, dense = await candidates_of(index, asked.terms, embedding, count)
         rows = await self._rows(conn, asked, "named", _named(lexical, dense))

@@ -275,7 +275,7 @@ def _first_begun(documents: Sequence[Sequence[Segment]], reference: PlaceReferen
 
 
 def _called(documents: Sequence[_Document], word: str, *, is_chosen: bool) -> list[_Document]:
-    """Return those whose slides or sheets are called so in the file; of chosen documents any, where none has the word."""
+    """Return those whose slides or sheets are called so in the file; of chosen ones all, where none has the word."""
     parted = [each for each in documents if each.called != "page"]
     return [each for each in parted if word in (each.called, f"{each.called}s")] or (parted if is_chosen else [])
 

@@ -12,7 +12,6 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import pairwise
-from typing import Any
 
 from graph.evidence import Identity
 from text.near_words import LEAST_LETTERS, STEM, differ_at_end, ends_of, is_listed, near_words, nearest
@@ -60,7 +59,7 @@ class _Meant:
 
 @dataclass(slots=True)
 class _Kept:
-    """Words that were looked up since ``read_at`` for one who asks, whether each is known, and what it may be meant for.
+    """Words that were looked up since ``read_at`` for one asker, whether each is known, and what it may be meant for.
 
     ``is_older``: the library has to be reindexed before anybody can tell; None where that was not asked yet.
     """
@@ -113,7 +112,8 @@ async def _which(
     new = [word for word in words if word not in kept.words]
     if not kept.is_older and (new or kept.is_older is None):
         bound = {"workspace": place.workspace, "words": new, **reading_as(identity)}
-        rows = await _read(conn, place, _KNOWN, bound)
+        async with planned(conn):
+            rows = await _statement(_KNOWN, place).execute(conn, bound)
         if not rows:
             return None
         [(version, known)] = rows
@@ -148,7 +148,8 @@ async def _instead(
         "side_by_side": [_BETWEEN.join(option) if option[1:] else "" for _, option in asked],
         **reading_as(identity),
     }
-    seen = {asked[number - 1] for (number,) in await _read(conn, place, _SEEN_OPTIONS, bound)}
+    async with planned(conn):
+        seen = {asked[number - 1] for (number,) in await _statement(_SEEN_OPTIONS, place).execute(conn, bound)}
     found: dict[str, list[Option]] = {}
     for word, each in meant.items():
         options = [option for option in each.itself if (word, option) in seen]
@@ -211,11 +212,14 @@ def _is_in_text(*terms: str, beside: str = "true") -> str:
     )"""
 
 
+# Ordered as the index of words is: where PostgreSQL has not counted a workspace's words yet, it would take any index.
 # Where all may be read, as in most libraries, no word is looked for in a text.
 _KNOWN = f"""
 SELECT l.terms_version, (
-    SELECT array_agg(v.word) FROM vocabulary AS v WHERE v.workspace = l.workspace AND v.word = ANY(%(words)s::text[])
-        AND ((SELECT %(allowed_spaces)s::text[] IS NULL AND NOT EXISTS (
+    SELECT array_agg(v.word) FROM unnest(%(words)s::text[]) AS w (word) CROSS JOIN LATERAL (
+        SELECT * FROM vocabulary AS v WHERE v.workspace = l.workspace AND v.word BETWEEN w.word AND w.word
+        ORDER BY v.word
+    ) AS v WHERE ((SELECT %(allowed_spaces)s::text[] IS NULL AND NOT EXISTS (
             SELECT 1 FROM documents AS d WHERE d.workspace = {{workspace}} AND d.deleted_at IS NULL AND {LASTING}
                 AND (d.owner IS NOT NULL OR d.readers IS NOT NULL) AND {readable("d")} IS NOT TRUE
         )) OR {_is_in_text("v.term")})
@@ -232,25 +236,26 @@ SELECT u.word, near.word FROM unnest(%(words)s::text[], %(begin)s::text[], %(end
     AS u (word, beginning, ending, parts) CROSS JOIN LATERAL (
     (SELECT v.word FROM vocabulary AS v WHERE v.workspace = %(workspace)s
         AND v.word >= u.beginning AND v.word < u.beginning || chr(1114111)
-        AND abs(length(v.word) - length(u.word)) <= 3 LIMIT %(most)s)
+        AND abs(length(v.word) - length(u.word)) <= 3 ORDER BY v.word LIMIT %(most)s)
     UNION
     (SELECT v.word FROM vocabulary AS v WHERE v.workspace = %(workspace)s
         AND reverse(v.word) COLLATE "C" >= u.ending AND reverse(v.word) COLLATE "C" < u.ending || chr(1114111)
-        AND abs(length(v.word) - length(u.word)) <= 3 LIMIT %(most)s)
+        AND abs(length(v.word) - length(u.word)) <= 3 ORDER BY reverse(v.word) COLLATE "C" LIMIT %(most)s)
     UNION
-    (SELECT v.word FROM vocabulary AS v
-        WHERE v.workspace = %(workspace)s AND v.word = ANY(string_to_array(trim(u.parts), ' ')))
+    SELECT v.word FROM unnest(string_to_array(trim(u.parts), ' ')) AS p (word) CROSS JOIN LATERAL (
+        SELECT * FROM vocabulary AS v
+        WHERE v.workspace = %(workspace)s AND v.word BETWEEN p.word AND p.word ORDER BY v.word
+    ) AS v
 ) AS near
 """
 
 
-async def _read(conn: Connection, place: Place, template: str, bound: Mapping[str, Any]) -> list[tuple[Any, ...]]:
-    async with planned(conn):
-        return await _statement(template, place.workspace if place.own else None, place.parts).execute(conn, bound)
+def _statement(template: str, place: Place) -> Statement:
+    return _built(template, place.workspace if place.own else None, place.parts)
 
 
 @lru_cache(maxsize=512)
-def _statement(template: str, own: int | None, parts: int) -> Statement:
+def _built(template: str, own: int | None, parts: int) -> Statement:
     tables = ReadTables.of(own, parts)
     slots = {"indexed": tables.indexed, "term_key": tables.term_key, "workspace": tables.workspace, "here": tables.here}
     return numbered(template.format(**slots))
