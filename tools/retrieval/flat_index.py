@@ -181,7 +181,7 @@ class FlatIndex:
         rows = len(gone)
         for document_id, (start, stop) in read.places.items():
             kept[document_id] = _Held(stamps[document_id], rows + start, rows + stop)
-        blocks = (*self._blocks, *grouped(read.blocks))
+        blocks = (*self._blocks, *read.blocks)
         most = MOST_BLOCKS + sum(map(len, blocks)) // FULL
         merged = FlatIndex(
             version,
@@ -217,7 +217,7 @@ class FlatIndex:
 
 
 DOCUMENT_MEMORY = 400
-TERMS_MEMORY = 1_000  # of a segment of usual length, about
+TERMS_MEMORY = 700  # of a segment of usual length, about
 
 
 def row_memory(dimension: int) -> int:
@@ -264,14 +264,13 @@ class ReadSegments:
         ids = np.frombuffer(b"".join(document_id for document_id, _ in documents), np.uint8).reshape(-1, 16)
         self.ids.append(np.repeat(ids, of_documents, axis=0))
         self.indexes.append(np.array(indexes, np.int32))
-        self.blocks.append(
-            Block.of(
-                np.frombuffer(b"".join(vectors), ">f2").reshape(-1, self._dimension).astype(np.float16),
-                np.repeat(np.arange(len(indexes), dtype=np.int32), counts),
-                np.frombuffer(b"".join(terms), ">i4").astype(np.int32) + 1,  # pgvector counts them from 0
-                np.frombuffer(b"".join(weights), ">f4").astype(np.float16),
-            )
+        block = Block.of(
+            np.frombuffer(b"".join(vectors), ">f2").reshape(-1, self._dimension).astype(np.float16),
+            np.repeat(np.arange(len(indexes), dtype=np.int32), counts),
+            np.frombuffer(b"".join(terms), ">i4").astype(np.int32) + 1,  # pgvector counts them from 0
+            np.frombuffer(b"".join(weights), ">f4").astype(np.float16),
         )
+        self.blocks[-1:] = grouped((*self.blocks[-1:], block))
 
 
 def _uuids(ids: NDArray[np.uint8]) -> UuidArray:

@@ -35,7 +35,7 @@ from tools.telemetry.metrics import VECTOR_MEMORY
 
 log = logging.getLogger(__name__)
 
-MOST_BYTES = 256_000_000  # of a process: room for some 120,000 segments of the bundled model
+MOST_BYTES = 256_000_000  # of a process: room for some 200,000 segments of the bundled model
 LEAST_SEGMENTS = 2_000  # below, PostgreSQL compares all vectors about as fast
 LEAST_SEARCHES = 2  # the first question of a process may be its only one
 BATCH_ROWS = 8_000  # of segments and of vectors that are read at a time

@@ -7,7 +7,7 @@ import numpy as np
 import simsimd
 from numpy.typing import NDArray
 
-FULL = 16_000  # rows of a block; sorting the terms of more of them at once would take too much memory
+FULL = 8_000  # rows of a block; sorting the terms of more of them at once would take too much memory
 
 
 @dataclass(frozen=True, slots=True)
