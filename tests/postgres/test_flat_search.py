@@ -380,7 +380,7 @@ async def test_the_workspace_that_was_searched_longest_ago_makes_room(library: D
         )
     other = SearchQuery(QUESTION.text, Identity("second"), min_score=0.0, expand=0)
     for idle_seconds, held in ((0.0, second), (60.0, 1)):
-        async with flat(library, WordEmbedder(), 400_000, idle_seconds=idle_seconds) as (searcher, indexes):
+        async with flat(library, WordEmbedder(), 250_000, idle_seconds=idle_seconds) as (searcher, indexes):
             await warmed(searcher, indexes)
             assert indexes.of(1, 16) is not None
             for _ in range(2):

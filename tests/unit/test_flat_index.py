@@ -39,9 +39,8 @@ def packed(vectors: NDArray[np.float16]) -> bytes:
 
 
 def unpacked(found: Nearest) -> list[tuple[bytes, int]]:
-    ids = np.frombuffer(found.document_ids[20:], np.uint8).reshape(-1, 20)[:, 4:]
-    indexes = np.frombuffer(found.indexes[20:], ">i4").reshape(-1, 2)[:, 1]
-    return [(each.tobytes(), int(index)) for each, index in zip(ids, indexes, strict=True)]
+    ids, indexes = (each.strip("{}").split(",") for each in (found.document_ids, found.indexes))
+    return [(bytes.fromhex(each), int(index)) for each, index in zip(ids, indexes, strict=True) if each]
 
 
 def image(old: FlatIndex, library: Library, version: str) -> FlatIndex:

@@ -12,20 +12,14 @@ from struct import Struct
 
 import numpy as np
 from numpy.typing import NDArray
-from psycopg import adapters
-from psycopg.adapt import Dumper
-from psycopg.pq import Format
 
 from text.terms import UNSPACED_TERM, QueryTerms
+from tools.retrieval.scope import as_array
 from tools.retrieval.search_sql import IDF_POWER
 from tools.retrieval.term_block import FULL, Block, grouped
 
 MOST_BLOCKS = 8  # beside one for each full one
 LEAST_ALIVE = 0.8  # of the rows; below, what stayed is copied together
-
-_ARRAY = Struct(">iiiii")  # dimensions, flags, type, length, lower bound
-_UUID_OID, _UUIDS_OID = 2950, 2951
-_INTEGER_OID, _INTEGERS_OID = 23, 1007
 
 Row = tuple[bytes, bytes]  # of a document: its id, and its segments as ``SEGMENTS_PACKED`` has them
 # Of one segment after another the index, its weights and its vector as pgvector sends them; without one a zero.
@@ -49,40 +43,12 @@ class Stamp:
     newest: int
 
 
-class UuidArray(bytes):
-    """UUIDs as PostgreSQL reads an array of them, in binary."""
-
-
-class IntegerArray(bytes):
-    """Integers as PostgreSQL reads an array of them, in binary."""
-
-
-class _UuidArrayDumper(Dumper):
-    oid = _UUIDS_OID
-    format = Format.BINARY
-
-    def dump(self, obj: UuidArray) -> bytes:
-        return obj
-
-
-class _IntegerArrayDumper(Dumper):
-    oid = _INTEGERS_OID
-    format = Format.BINARY
-
-    def dump(self, obj: IntegerArray) -> bytes:
-        return obj
-
-
-adapters.register_dumper(UuidArray, _UuidArrayDumper)
-adapters.register_dumper(IntegerArray, _IntegerArrayDumper)
-
-
 @dataclass(frozen=True, slots=True)
 class Nearest:
-    """The segments nearest to a question, in order, as parameters. ``complete`` says that there are no others."""
+    """The segments nearest to a question, in order, as array literals. ``complete`` says that there are no others."""
 
-    document_ids: UuidArray
-    indexes: IntegerArray
+    document_ids: str
+    indexes: str
     complete: bool
 
 
@@ -163,7 +129,8 @@ class FlatIndex:
         if not is_complete:
             rows = np.sort(rows[np.argpartition(scores[rows], len(rows) - count)[len(rows) - count :]])
         rows = rows[np.argsort(-scores[rows], kind="stable")]
-        return Nearest(_uuids(self._ids[rows]), _integers(self._indexes[rows]), is_complete)
+        ids, indexes = (each.tobytes().hex() for each in self._ids[rows]), map(str, self._indexes[rows].tolist())
+        return Nearest(as_array(ids), as_array(indexes), is_complete)
 
     def outdated(self, stamps: Mapping[bytes, Stamp]) -> list[bytes]:
         """Return the ids of the documents that have to be read for an image of what has these stamps, in order."""
@@ -271,17 +238,3 @@ class ReadSegments:
             np.frombuffer(b"".join(weights), ">f4").astype(np.float16),
         )
         self.blocks[-1:] = grouped((*self.blocks[-1:], block))
-
-
-def _uuids(ids: NDArray[np.uint8]) -> UuidArray:
-    elements = np.empty((len(ids), 20), np.uint8)
-    elements[:, :4] = (0, 0, 0, 16)
-    elements[:, 4:] = ids
-    return UuidArray(_ARRAY.pack(1, 0, _UUID_OID, len(ids), 1) + elements.tobytes())
-
-
-def _integers(values: NDArray[np.int32]) -> IntegerArray:
-    elements = np.empty((len(values), 2), ">i4")
-    elements[:, 0] = 4
-    elements[:, 1] = values
-    return IntegerArray(_ARRAY.pack(1, 0, _INTEGER_OID, len(values), 1) + elements.tobytes())
