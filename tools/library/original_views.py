@@ -73,7 +73,7 @@ class OriginalViews:
                 raise NotFound("The document has changed.")
             header = {"media_type": stored.original["media_type"]}
             reply, blobs = await self._sandbox.run(
-                "layout", header, data, read.text, read.blocks, whose=stored.key.workspace
+                "layout", header, data, read.text, read.blocks, whose=stored.key
             )
             return await asyncio.to_thread(lambda: (pictures_of(reply, blobs), b"".join(blobs)))
 
@@ -100,7 +100,7 @@ class OriginalViews:
         header = {"page_idx": page_idx, "quote": quote, "before": before}
 
         async def see(data: bytes) -> tuple[Any, bytes]:
-            reply, _ = await self._sandbox.run("place", header, data, whose=stored.key.workspace)
+            reply, _ = await self._sandbox.run("place", header, data, whose=stored.key)
             return [reply["place"]], b""
 
         page = f"page {page_idx}"
