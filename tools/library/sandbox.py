@@ -47,6 +47,8 @@ LEAST_SHARE = 0.25  # of the seconds of a file of the largest size, which a smal
 _PROGRAM = """
 import json, sys
 sys.path[:] = json.loads(sys.argv[2])
+from tools.confinement.priority import give_way
+give_way()  # before half a second of imports
 from tools.library.sandbox_process import main
 main(int(sys.argv[1]), sys.argv[3])
 """

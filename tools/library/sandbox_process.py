@@ -31,7 +31,6 @@ from tools.plugins.entry_points import PARSERS, find_plugins
 LENGTH = struct.Struct(">I")
 GRACE_SECONDS = 5  # of CPU time beyond the limit, for a process whose parent is gone and can't end it
 NEW_OBJECTS = 10_000  # between two collections of the youngest generation
-NICENESS = 10  # so that questions come first
 MOST_FILES = 500  # read by one process, in case a parser leaks
 
 
@@ -52,7 +51,6 @@ def main(megabytes: int, scratch: str) -> None:
     os.dup2(nothing, 1)  # what a parser prints is no frame
     os.dup2(nothing, 2)  # nor a line of the server's log, which it could cut
     os.close(nothing)
-    os.nice(NICENESS)
     gc.set_threshold(NEW_OBJECTS)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     _limit(resource.RLIMIT_DATA, megabytes << 20, for_good=True)
