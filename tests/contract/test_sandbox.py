@@ -3,9 +3,11 @@
 import asyncio
 import gzip
 import io
+import sys
 import zipfile
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
@@ -15,6 +17,7 @@ import uvloop
 
 from graph.errors import CitewellError, DocumentTooExpensive, InvalidRequest, UnreadableDocument
 from tests.distributions import install
+from tools.confinement.priority import NICENESS
 from tools.library.new_documents import NewDocument
 from tools.library.reading import ReadFile, Reading, WiredDocument
 from tools.library.sandbox import MOST_FILES, OnPart, Sandbox
@@ -143,6 +146,15 @@ async def test_a_file_that_takes_too_long_is_ended(sandbox: Sandbox, data: bytes
         await read(sandbox, data)
     sandbox.seconds = SECONDS
     assert (await read(sandbox, b"A lamp.")).ready.fields.title == "a"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux has autogroups")
+async def test_it_gives_way_to_questions_in_whichever_session_they_are(sandbox: Sandbox) -> None:
+    await read(sandbox, b"A lamp.")
+    [process] = children()
+    assert process.nice() == NICENESS
+    autogroup = Path(f"/proc/{process.pid}/autogroup")
+    assert not autogroup.exists() or autogroup.read_text().split()[-1] == str(NICENESS)
 
 
 async def test_whoever_stops_waiting_ends_the_reading(sandbox: Sandbox) -> None:
