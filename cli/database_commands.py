@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from tools.storage.database import Database
 
 
-
 @awaited
 async def migrate(as_json: AsJson = False) -> None:
     """Migrate the database to this release."""

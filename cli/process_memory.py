@@ -10,11 +10,11 @@ NEW_OBJECTS = 10_000  # between two collections of the youngest generation
 
 
 def share_heap() -> None:
-    """Make all threads allocate from one heap, and large blocks apart. Call it before they start; it is for glibc alone.
+    """Make all threads allocate from one heap, and large blocks apart. Call it before they start; only glibc needs it.
 
-    In a heap of its own, what a thread has freed waits for that thread: it may be a tenth of the process. In a heap, what
-    a file of 20 MB took stays with the process while anything small stands behind it. Whoever sets glibc's own variables
-    has decided otherwise.
+    In a heap of its own, what a thread has freed waits for that thread: it may be a tenth of the process. In any heap,
+    what a file of 20 MB took stays with the process while something small stands behind it. Whoever sets glibc's own
+    variables has decided otherwise.
     """
     if "MALLOC_ARENA_MAX" in os.environ or "GLIBC_TUNABLES" in os.environ:
         return

@@ -6,6 +6,7 @@ import io
 import sys
 import zipfile
 from collections.abc import AsyncIterator, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -148,13 +149,18 @@ async def test_a_file_that_takes_too_long_is_ended(sandbox: Sandbox, data: bytes
     assert (await read(sandbox, b"A lamp.")).ready.fields.title == "a"
 
 
+def niceness_of_session(process: psutil.Process) -> int | None:
+    with suppress(OSError):  # a kernel without autogroups
+        return int(Path(f"/proc/{process.pid}/autogroup").read_text().split()[-1])
+    return None
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux has autogroups")
 async def test_it_gives_way_to_questions_in_whichever_session_they_are(sandbox: Sandbox) -> None:
     await read(sandbox, b"A lamp.")
     [process] = children()
     assert process.nice() == NICENESS
-    autogroup = Path(f"/proc/{process.pid}/autogroup")
-    assert not autogroup.exists() or autogroup.read_text().split()[-1] == str(NICENESS)
+    assert niceness_of_session(process) in (None, NICENESS)
 
 
 async def test_whoever_stops_waiting_ends_the_reading(sandbox: Sandbox) -> None:

@@ -1,6 +1,6 @@
 """PostgreSQL of each version that is here: its schema, an ingestion and answers, or a refusal that names the version.
 
-Here are Debian's, both of the wheel that Citewell brings, and those that `make test-engines` installs. Some of them have
+Here are Debian's, both of the wheel that Citewell brings, and those that `make test-engines` installs. Some have
 pgvector.
 """
 
@@ -93,9 +93,7 @@ async def test_one_that_is_too_old_is_refused_by_its_version(url: str, tmp_path:
     assert f"needs {LEAST_POSTGRESQL}" in checked.detail
 
 
-@pytest.mark.parametrize(
-    ("name", "url"), [(each, each) for each in SERVERS if not is_refused(each)], indirect=["url"]
-)
+@pytest.mark.parametrize(("name", "url"), [(each, each) for each in SERVERS if not is_refused(each)], indirect=["url"])
 async def test_it_is_migrated_and_answers_with_proof(name: str, url: str, tmp_path: Path) -> None:
     settings = settings_for(url, tmp_path)
     assert await migrate(settings) == [*migrations.revisions(), "checkpointer"]

@@ -1,8 +1,10 @@
 """A repository of a web host: git reads it through a proxy that leads to the checked address, and nowhere else."""
 
+import asyncio
 import shutil
 import subprocess
 import sys
+from asyncio.subprocess import DEVNULL, PIPE
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -13,6 +15,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 from graph.errors import DependencyFailed
+from tools.library import git_reader
 from tools.library.git_reader import GitReader
 from tools.library.new_documents import NewDocument
 from tools.web.guard import Guard
@@ -22,6 +25,8 @@ SERVING = """
 import http.server, os, ssl, subprocess, sys
 
 class Backend(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
     def do_GET(self):
         path, _, query = self.path.partition("?")
         about = {"GIT_PROJECT_ROOT": sys.argv[1], "GIT_HTTP_EXPORT_ALL": "1", "PATH_INFO": path, "QUERY_STRING": query,
@@ -33,6 +38,7 @@ class Backend(http.server.BaseHTTPRequestHandler):
         self.send_response(200)
         for line in head.decode().splitlines():
             self.send_header(*line.split(": ", 1))
+        self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         self.wfile.write(body)
 
@@ -82,27 +88,28 @@ async def test_a_repository_of_a_host_is_read_at_the_address_that_was_checked(
 ) -> None:
     repository = made_repository(tmp_path / "repository")
     certificate = certified("git.example.com", tmp_path)
-    monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
+    monkeypatch.setattr(git_reader, "_OPTIONS", [*git_reader._OPTIONS, f"http.sslCAInfo={certificate}"])
     command = [sys.executable, "-c", SERVING, str(tmp_path), str(certificate)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as server:
-        assert server.stdout is not None
-        port = int(server.stdout.readline())
+    server = await asyncio.create_subprocess_exec(*command, stdout=PIPE, stderr=DEVNULL)
+    assert server.stdout is not None
+    port = int(await server.stdout.readline())
 
-        async def resolve(name: str, port: int) -> list[str]:
-            return ["127.0.0.1"]
+    async def resolve(name: str, port: int) -> list[str]:
+        return ["127.0.0.1"]
 
-        guard = Guard(resolve=resolve, is_allowed=lambda address: True, ports=frozenset({port}))
-        location = f"https://{asked}:{port}/{repository.name}/.git"
-        reader = GitReader(location, cache=tmp_path / "cache", max_bytes=10_000, guard=guard)
-        try:
-            if asked == "git.example.com":
-                [listed] = (await reader.listing()).files
-                [read] = await reader.read([listed.path])
-                assert isinstance(read, NewDocument)
-                assert read.data == LAMP
-            else:
-                with pytest.raises(DependencyFailed, match="certificate"):
-                    await reader.listing()
-        finally:
-            await reader.close()
-            server.terminate()
+    guard = Guard(resolve=resolve, is_allowed=lambda address: True, ports=frozenset({port}))
+    location = f"https://{asked}:{port}/{repository.name}/.git"
+    reader = GitReader(location, cache=tmp_path / "cache", max_bytes=10_000, guard=guard)
+    try:
+        if asked == "git.example.com":
+            [listed] = (await reader.listing()).files
+            [read] = await reader.read([listed.path])
+            assert isinstance(read, NewDocument)
+            assert read.data == LAMP
+        else:
+            with pytest.raises(DependencyFailed, match="certificate"):
+                await reader.listing()
+    finally:
+        await reader.close()
+        server.terminate()
+        await server.wait()

@@ -28,7 +28,7 @@ SECRET = b"The code of the vault is 5566."
 PERSON = ("-c", "user.name=Keeper", "-c", "user.email=keeper@example.org")
 LEADS_OUT = (
     "[include]\n\tpath = {outside}/config\n[core]\n\tfsmonitor = touch {ran}\n\tsshCommand = touch {ran}\n\tworktree = "
-    "{outside}\n[remote \"origin\"]\n\turl = ext::touch {ran}\n[uploadpack]\n\tpackObjectsHook = touch {ran}\n"
+    '{outside}\n[remote "origin"]\n\turl = ext::touch {ran}\n[uploadpack]\n\tpackObjectsHook = touch {ran}\n'
 )
 PLACES = (
     ".git", ".git/config", ".git/HEAD", ".git/commondir", ".git/objects", ".git/objects/info/alternates", ".git/refs",

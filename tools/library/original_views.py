@@ -72,9 +72,7 @@ class OriginalViews:
             if read.content_hash != stored.content_hash:
                 raise NotFound("The document has changed.")
             header = {"media_type": stored.original["media_type"]}
-            reply, blobs = await self._sandbox.run(
-                "layout", header, data, read.text, read.blocks, whose=stored.key
-            )
+            reply, blobs = await self._sandbox.run("layout", header, data, read.text, read.blocks, whose=stored.key)
             return await asyncio.to_thread(lambda: (pictures_of(reply, blobs), b"".join(blobs)))
 
         return await self._seen(stored, "layout", stored.content_hash, UNREADABLE, see) or []

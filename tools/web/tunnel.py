@@ -17,7 +17,7 @@ _PIECE = 1 << 16
 
 @asynccontextmanager
 async def opened_tunnel(target: Target) -> AsyncIterator[str]:
-    """Open an HTTP proxy on this machine that leads to a target alone, and yield its address; it ends with the block."""
+    """Open an HTTP proxy on this machine that leads to a target alone; yield its address. It ends with the block."""
     port = target.url.port or PORTS[target.url.scheme]
     open_ends: set[asyncio.Task[None]] = set()
 
