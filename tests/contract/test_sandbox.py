@@ -42,6 +42,8 @@ def read(data):
     match data.split()[0]:
         case b"sleep":
             time.sleep(3600)
+        case b"wait":
+            time.sleep(3)
         case b"spin":
             while True:
                 pass
@@ -161,6 +163,11 @@ async def test_it_gives_way_to_questions_in_whichever_session_they_are(sandbox: 
     [process] = children()
     assert process.nice() == NICENESS
     assert niceness_of_session(process) in (None, NICENESS)
+
+
+async def test_time_that_others_have_the_processor_is_not_that_of_a_file(sandbox: Sandbox) -> None:
+    sandbox.seconds = 2
+    assert (await read(sandbox, b"wait")).packed is not None
 
 
 async def test_whoever_stops_waiting_ends_the_reading(sandbox: Sandbox) -> None:

@@ -44,6 +44,7 @@ MOST_FILES = 5_000  # of an archive
 HEADER_BYTES = 20_000_000  # of a reply, beside its bytes
 MOST_VALUES = 200_000  # lists and objects in it
 LEAST_SHARE = 0.25  # of the seconds of a file of the largest size, which a small one gets
+PATIENCE = 4  # times these seconds by the clock: on a busy machine a file gets a part of the processor
 _PROGRAM = """
 import json, sys
 sys.path[:] = json.loads(sys.argv[2])
@@ -135,7 +136,7 @@ async def _read_frame(outbox: asyncio.StreamReader, most_bytes: int) -> Frame:
 class Sandbox:
     """At most ``size`` processes that read files, started when they are needed. Close it.
 
-    A file of ``full_bytes`` may take ``seconds``, a smaller one less; with 0, each may.
+    A file of ``full_bytes`` may take ``seconds`` of the processor, a smaller one less; with 0, each may.
     """
 
     size: int
@@ -238,7 +239,7 @@ class Sandbox:
             while True:
                 reader, idle = idle or await self._start_for(whose), None
                 try:
-                    async with asyncio.timeout(seconds):
+                    async with asyncio.timeout(seconds * PATIENCE):
                         if not await reader.send(header, *blobs) and was_idle:
                             was_idle = False  # it may have ended before: a fresh one shows whether the file is at fault
                             continue

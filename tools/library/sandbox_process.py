@@ -7,6 +7,7 @@ the reply or the error. A frame is a JSON object, with the lengths of the bytes 
 
 import gc
 import json
+import math
 import os
 import resource
 import struct
@@ -29,7 +30,6 @@ from tools.parsers.programs import program_folders
 from tools.plugins.entry_points import PARSERS, find_plugins
 
 LENGTH = struct.Struct(">I")
-GRACE_SECONDS = 5  # of CPU time beyond the limit, for a process whose parent is gone and can't end it
 NEW_OBJECTS = 10_000  # between two collections of the youngest generation
 MOST_FILES = 500  # read by one process, in case a parser leaks
 
@@ -132,9 +132,9 @@ def _rest_of_frame(inbox: BinaryIO, opening: bytes) -> Frame:
 
 @contextmanager
 def _cpu_seconds(seconds: float) -> Iterator[None]:
-    """Be ended by the system after some CPU time. The parent looks at the clock, but it may be killed itself."""
+    """Be ended by the system after some CPU time. The parent looks at the clock, by which others hold up a file too."""
     used = resource.getrusage(resource.RUSAGE_SELF)
-    _limit(resource.RLIMIT_CPU, int(used.ru_utime + used.ru_stime + seconds + GRACE_SECONDS))
+    _limit(resource.RLIMIT_CPU, math.ceil(used.ru_utime + used.ru_stime + seconds))
     yield
     _limit(resource.RLIMIT_CPU, resource.RLIM_INFINITY)
 
