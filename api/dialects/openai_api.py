@@ -23,8 +23,6 @@ from tools.sessions.run_request import RunReader
 from tools.settings import EXTRACTIVE, Settings
 
 NO_THINKING = (None, "", "none", "minimal")
-# The marks of these dialects' own answers, as they come back in the history: links anywhere, numbers after a sentence.
-MARKS = re.compile(r"\[\[\d+\]\]\([^()\s]*\)|(?<=[.!?:;。!?…\"”»)])(?:\[\d+\])+")
 DEFAULT_BASE_URL = "http://127.0.0.1:8400"
 STEPS: Mapping[str, str] = {
     "decide_retrieval": "Reading the question",

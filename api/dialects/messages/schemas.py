@@ -41,7 +41,7 @@ class Thinking(BaseModel):
     type: str
 
 
-class Options(ChatOptions, Body):
+class MessageOptions(ChatOptions, Body):
     """The body's ``citewell`` field: options that the Messages API has no parameter for."""
 
     session_id: UUID | None = Field(default=None, description="Go on in this session; its history is the server's.")
@@ -59,7 +59,7 @@ class MessagesRequest(BaseModel):
     tools: list[dict[str, Any]] = []
     tool_choice: dict[str, Any] | None = None
     output_config: dict[str, Any] | None = None
-    citewell: Options = Options()
+    citewell: MessageOptions = MessageOptions()
 
     @field_validator("output_config")
     @classmethod

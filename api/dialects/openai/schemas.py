@@ -8,10 +8,9 @@ from uuid import UUID, uuid4
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from api.dialects.annotated_text import AnnotatedText, SourceAddresses, by_appearance, by_index
-from api.dialects.chat_request import ChatMessage, last_question, parse_question, recent_turns, without_marks
+from api.dialects.chat_request import MARKS, ChatMessage, last_question, parse_question, recent_turns, without_marks
 from api.dialects.openai_api import (
     DEFAULT_BASE_URL,
-    MARKS,
     NO_THINKING,
     Part,
     TextForm,
@@ -56,7 +55,7 @@ class Metadata(BaseModel):
     session_id: UUID | None = None
 
 
-class Options(SearchOptions, Body):
+class CompletionOptions(SearchOptions, Body):
     """The body's ``citewell`` field: options that OpenAI has no parameter for."""
 
     events: bool | None = Field(default=None, description="Send Open WebUI's events instead of annotations.")
@@ -79,7 +78,7 @@ class CompletionRequest(BaseModel):
     tool_choice: ToolChoice = None
     function_call: ToolChoice = None
     response_format: TextForm = None
-    citewell: Options = Options()
+    citewell: CompletionOptions = CompletionOptions()
 
     @field_validator("n")
     @classmethod

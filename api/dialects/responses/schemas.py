@@ -15,10 +15,9 @@ from api.dialects.annotated_text import (
     by_appearance,
     chat_annotation,
 )
-from api.dialects.chat_request import ChatMessage, last_question, parse_question, recent_turns, without_marks
+from api.dialects.chat_request import MARKS, ChatMessage, last_question, parse_question, recent_turns, without_marks
 from api.dialects.openai_api import (
     DEFAULT_BASE_URL,
-    MARKS,
     NO_THINKING,
     Part,
     TextForm,
@@ -107,7 +106,7 @@ class TextOptions(BaseModel):
     format: TextForm = None
 
 
-class Options(SearchOptions, Body):
+class ResponseRequestOptions(SearchOptions, Body):
     """The body's ``citewell`` field: options that OpenAI has no parameter for."""
 
     links: bool | None = Field(default=None, description="Write marks as Markdown links.")
@@ -137,7 +136,7 @@ class ResponseRequest(BaseModel):
     text: TextOptions | None = None
     tool_choice: ToolChoice = None
     prompt: dict[str, Any] | None = None
-    citewell: Options = Options()
+    citewell: ResponseRequestOptions = ResponseRequestOptions()
 
     @field_validator("prompt")
     @classmethod
@@ -330,7 +329,7 @@ def response_object(run_id: str, created: int, status: str, options: ResponseOpt
     }
 
 
-class Deleted(BaseModel):
+class DeletedResponse(BaseModel):
     """The confirmation that a response is deleted."""
 
     id: str

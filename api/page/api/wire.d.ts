@@ -1448,7 +1448,7 @@ export type SourceDeleted = {
 
 /** The sources of a workspace, ordered by their location. */
 export type SourceList = {
-  sources: tools__library__source_records__Source[];
+  sources: SyncedSource[];
 };
 
 /** A segment of a source, and its span of the canonical text. */
@@ -1688,7 +1688,7 @@ export type Workspaces = {
  * The place of canonical text from `start` to `end` in the original; what the format does not have is null. `boxes` are
  * of PDF alone, and empty where its original is not kept, or where no files may be read. `anchor` is the id to link to.
  */
-export type tools__library__places__Place = {
+export type OriginalPlace = {
   document_id: string;
   segment_index: number;
   start: number;
@@ -1705,7 +1705,7 @@ export type tools__library__places__Place = {
  * A source. `documents` is the number of its documents, `report` what its last sync did. Every place of it was there at
  * `synced_at`. `owner` and `readers` say who may read it and its documents.
  */
-export type tools__library__source_records__Source = {
+export type SyncedSource = {
   source_id: string;
   kind: "folder" | "git" | "site" | "s3";
   location: string;
