@@ -388,10 +388,25 @@ async def test_messages_may_have_content_instead_of_parts(shared_client: httpx.A
     assert "25 days" in "".join(part["delta"] for part in told if part["type"] == "text-delta")
 
 
+async def test_a_chat_without_an_id_is_answered_from_its_messages_and_not_kept(shared_client: httpx.AsyncClient) -> None:
+    """Clients that keep their chats themselves have no id of one: assistant-ui's data stream, other people's pages."""
+    said = [("user", "How long is the notice period?"), ("assistant", "Three months.[1]"), ("user", "And during probation?")]
+    messages = [{"role": role, "parts": [{"type": "text", "text": text}]} for role, text in said]
+    before = (await shared_client.get("/api/sessions")).json()["sessions"]
+    told = told_by(await shared_client.post("/api/chat", json={"messages": messages, "threadId": "main"}))
+    assert "one month" in "".join(part["delta"] for part in told if part["type"] == "text-delta")
+    assert (await shared_client.get("/api/sessions")).json()["sessions"] == before
+    regenerated = {"messages": messages, "trigger": "regenerate-message", "messageId": "a1"}
+    assert told_by(await shared_client.post("/api/chat", json=regenerated))[-1]["type"] == "finish"
+
+
 async def test_an_unknown_name_of_what_is_accepted_is_told(shared_client: httpx.AsyncClient) -> None:
     response = await shared_client.post("/api/chat", json=asked(LEAVE), headers={"x-citewell-accept": "everything"})
     assert response.status_code == 422
     assert "x-citewell-accept" in response.json()["detail"]
+    for nothing in ("", ",", " text-citations , ,reset-step"):
+        told = await shared_client.post("/api/chat", json=asked(LEAVE), headers={"x-citewell-accept": nothing})
+        assert told.status_code == 200, nothing
 
 
 def shown_of(told: list[dict[str, Any]]) -> str:

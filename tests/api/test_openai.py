@@ -72,6 +72,23 @@ def events_of(chunks: list[ChatCompletionChunk], kind: str) -> list[dict[str, An
     return [event["data"] for event in told if event.get("type") == kind]
 
 
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "\nCurrent Task: {asked}\n\nThis is the expected criteria for your final answer: One sentence\nyou MUST return the"
+        " actual complete content as the final answer, not a summary.\n\nProvide your complete response:",
+        "[[ ## question ## ]]\n{asked}\n\nRespond with the corresponding output fields, starting with the field "
+        "`[[ ## answer ## ]]`, and then ending with the marker for `[[ ## completed ## ]]`.",
+        "Use the tools to answer.\n\n{asked}\n\nAnswer in one sentence.",
+    ],
+)
+async def test_a_question_that_a_framework_wraps_is_answered(extractive: AsyncOpenAI, prompt: str) -> None:
+    bare = await extractive.chat.completions.create(**asked(LEAVE))
+    made = await extractive.chat.completions.create(**asked(prompt.format(asked=LEAVE)))
+    assert made.choices[0].message.content == bare.choices[0].message.content
+    assert made.choices[0].message.annotations
+
+
 async def test_models_are_listed_with_the_default_first(modelled: AsyncOpenAI) -> None:
     models = [model async for model in modelled.models.list()]
     assert [(model.id, model.owned_by) for model in models] == [("scripted", "citewell"), ("extractive", "citewell")]

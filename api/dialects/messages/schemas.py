@@ -56,7 +56,6 @@ class MessagesRequest(BaseModel):
     model: Annotated[str, Field(max_length=100)] = ""
     stream: bool = False
     thinking: Thinking | None = None
-    tools: list[dict[str, Any]] = []
     tool_choice: dict[str, Any] | None = None
     output_config: dict[str, Any] | None = None
     citewell: MessageOptions = MessageOptions()
@@ -81,11 +80,11 @@ class MessagesRequest(BaseModel):
     def question(self) -> str:
         """Return the last message's text.
 
-        Raises InvalidRequest if it is not the user's, has other blocks than text, or is too long, and for tools.
+        Raises InvalidRequest if it is not the user's, has other blocks than text, or is too long, and where a tool is to be called.
         """
-        if self.tools and (self.tool_choice or {}).get("type") != "none":
+        if (self.tool_choice or {}).get("type", "auto") not in ("auto", "none"):
             raise InvalidRequest(
-                "tools: they are never called here.", suggestion="Omit them, or send tool_choice {'type': 'none'}."
+                "tool_choice: tools are never called, so none can be forced.", suggestion="Send {'type': 'auto'}."
             )
         last = len(self.messages) - 1
         for place, part in enumerate(self.messages[last].content):

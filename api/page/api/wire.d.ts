@@ -1688,7 +1688,7 @@ export type Workspaces = {
  * The place of canonical text from `start` to `end` in the original; what the format does not have is null. `boxes` are
  * of PDF alone, and empty where its original is not kept, or where no files may be read. `anchor` is the id to link to.
  */
-export type OriginalPlace = {
+export type PlaceInOriginal = {
   document_id: string;
   segment_index: number;
   start: number;
