@@ -103,7 +103,7 @@ def by_index(citation: Citation, url: str) -> int:
 def by_appearance() -> Numbering:
     """Return a numbering of URLs from 1, in the order in which the text cites them.
 
-    For a client that has only the annotations, ``[n]`` is the n-th distinct URL among them.
+    For a client that has only the annotations, ``[n]`` is the n-th of them.
     """
     numbers: dict[str, int] = {}
 

@@ -388,9 +388,15 @@ async def test_messages_may_have_content_instead_of_parts(shared_client: httpx.A
     assert "25 days" in "".join(part["delta"] for part in told if part["type"] == "text-delta")
 
 
-async def test_a_chat_without_an_id_is_answered_from_its_messages_and_not_kept(shared_client: httpx.AsyncClient) -> None:
+async def test_a_chat_without_an_id_is_answered_from_its_messages_and_not_kept(
+    shared_client: httpx.AsyncClient,
+) -> None:
     """Clients that keep their chats themselves have no id of one: assistant-ui's data stream, other people's pages."""
-    said = [("user", "How long is the notice period?"), ("assistant", "Three months.[1]"), ("user", "And during probation?")]
+    said = [
+        ("user", "How long is the notice period?"),
+        ("assistant", "Three months.[1]"),
+        ("user", "And during probation?"),
+    ]
     messages = [{"role": role, "parts": [{"type": "text", "text": text}]} for role, text in said]
     before = (await shared_client.get("/api/sessions")).json()["sessions"]
     told = told_by(await shared_client.post("/api/chat", json={"messages": messages, "threadId": "main"}))

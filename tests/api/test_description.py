@@ -198,12 +198,19 @@ async def test_a_method_that_a_dialect_of_others_has_not_is_answered_with_its_ro
         assert "POST /v1/chat/completions" in response.json()["error"]["message"]
 
 
-def test_generators_find_a_title_of_its_own_for_each_schema_and_no_lists_in_headers(description: dict[str, Any]) -> None:
+def test_generators_find_a_title_of_its_own_for_each_schema_and_no_lists_in_headers(
+    description: dict[str, Any],
+) -> None:
     schemas = description["components"]["schemas"]
     titles = [schema.get("title", name) for name, schema in schemas.items()]
     assert [title for title in titles if titles.count(title) > 1] == []
     assert [name for name in schemas if "__" in name] == []
-    parameters = [each for methods in description["paths"].values() for op in methods.values() for each in op.get("parameters", ())]
+    parameters = [
+        each
+        for methods in description["paths"].values()
+        for op in methods.values()
+        for each in op.get("parameters", ())
+    ]
     assert [each["name"] for each in parameters if each["in"] == "header" and "array" in str(each["schema"])] == []
 
 

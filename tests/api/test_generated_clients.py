@@ -7,15 +7,10 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
-from typing import Any
-from uuid import uuid4
 
-import httpx
 import pytest
 
 from api.app import create_app
-from tests.api.conftest import new_session
-from tests.wire.node_clients import run_client
 from tools.settings import Settings
 
 LEAVE = "How many days of annual leave does an employee get?"

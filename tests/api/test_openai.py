@@ -75,8 +75,8 @@ def events_of(chunks: list[ChatCompletionChunk], kind: str) -> list[dict[str, An
 @pytest.mark.parametrize(
     "prompt",
     [
-        "\nCurrent Task: {asked}\n\nThis is the expected criteria for your final answer: One sentence\nyou MUST return the"
-        " actual complete content as the final answer, not a summary.\n\nProvide your complete response:",
+        "\nCurrent Task: {asked}\n\nThis is the expected criteria for your final answer: One sentence\nyou MUST return "
+        "the actual complete content as the final answer, not a summary.\n\nProvide your complete response:",
         "[[ ## question ## ]]\n{asked}\n\nRespond with the corresponding output fields, starting with the field "
         "`[[ ## answer ## ]]`, and then ending with the marker for `[[ ## completed ## ]]`.",
         "Use the tools to answer.\n\n{asked}\n\nAnswer in one sentence.",

@@ -13,7 +13,7 @@ from tools.rules.question_terms import count_content
 
 _BETWEEN_BLOCKS = re.compile(r"\n[ \t]*\n")
 _MARKER = re.compile(r"[ \t]*(?:[^\w\s][^\n]*[^\w\s]|#[^\n]*|[^\n]*:)[ \t]*\n")  # a line of its own
-_LEAST_CONTENT = 2
+_LEAST_CONTENT = 1  # words
 
 
 def asked_part(prompt: str) -> str:

@@ -91,9 +91,7 @@ async def chat(body: UIChatRequest, by: Asking, accepts: Accepts) -> Response:
     response_class=Response,
 )
 @needs("ask")
-async def join_chat(
-    chat_id: ChatId, me: Me, library: OpenLibrary, runner: OpenRunner, accepts: Accepts
-) -> Response:
+async def join_chat(chat_id: ChatId, me: Me, library: OpenLibrary, runner: OpenRunner, accepts: Accepts) -> Response:
     """Join the answer in progress of a chat, from the start of the message."""
     session_id = await named_session(library.database, library.workspaces, me, DIALECT, chat_id)
     run = None if session_id is None else await runner.current(me, session_id)

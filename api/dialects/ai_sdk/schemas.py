@@ -58,8 +58,8 @@ class UIChatRequest(ChatOptions):
 
     id: Name | None = Field(
         default=None,
-        description="The chat's id, chosen by the client: the external id of a session. Without one, the messages before "
-        "the question are its history, and the chat can't be joined, stopped or read again.",
+        description="The chat's id, chosen by the client: the external id of a session. Without one, its history is "
+        "in the messages, and it can't be joined, stopped or read again.",
     )
     messages: list[UIMessage] = Field(default=[], max_length=MOST_MESSAGES)
     message: UIMessage | None = Field(default=None, description="The last message, instead of `messages`.")

@@ -80,7 +80,7 @@ class MessagesRequest(BaseModel):
     def question(self) -> str:
         """Return the last message's text.
 
-        Raises InvalidRequest if it is not the user's, has other blocks than text, or is too long, and where a tool is to be called.
+        Raises InvalidRequest if it is not the user's, has other blocks than text, or is too long, and for a forced tool.
         """
         if (self.tool_choice or {}).get("type", "auto") not in ("auto", "none"):
             raise InvalidRequest(
@@ -176,7 +176,7 @@ def whole_message(
     }
 
 
-class ErrorDetail(BaseModel):
+class MessagesErrorDetail(BaseModel):
     """An error. ``code`` is ours and stable; ``message`` is for people and may be reworded."""
 
     type: str
@@ -184,11 +184,11 @@ class ErrorDetail(BaseModel):
     code: str
 
 
-class ErrorBody(BaseModel):
+class MessagesErrorBody(BaseModel):
     """The error body of every route of this dialect."""
 
     type: Literal["error"] = "error"
-    error: ErrorDetail
+    error: MessagesErrorDetail
 
 
 # The types that the SDKs know, by status.
