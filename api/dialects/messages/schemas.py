@@ -80,7 +80,7 @@ class MessagesRequest(BaseModel):
     def question(self) -> str:
         """Return the last message's text.
 
-        Raises InvalidRequest if it is not the user's, has other blocks than text, or is too long, and for a forced tool.
+        Raises InvalidRequest if it is not the user's, has other blocks than text or is too long, and for a forced tool.
         """
         if (self.tool_choice or {}).get("type", "auto") not in ("auto", "none"):
             raise InvalidRequest(
