@@ -410,9 +410,9 @@ async def test_an_unknown_name_of_what_is_accepted_is_told(shared_client: httpx.
     response = await shared_client.post("/api/chat", json=asked(LEAVE), headers={"x-citewell-accept": "everything"})
     assert response.status_code == 422
     assert "x-citewell-accept" in response.json()["detail"]
-    for nothing in ("", ",", " text-citations , ,reset-step"):
-        told = await shared_client.post("/api/chat", json=asked(LEAVE), headers={"x-citewell-accept": nothing})
-        assert told.status_code == 200, nothing
+    for listed in ("", ",", "text-citations , ,reset-step"):
+        told = await shared_client.post("/api/chat", json=asked(LEAVE), headers={"x-citewell-accept": listed})
+        assert told.status_code == 200, listed
 
 
 def shown_of(told: list[dict[str, Any]]) -> str:
