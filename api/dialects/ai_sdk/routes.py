@@ -3,9 +3,10 @@
 Closing the connection does not stop a run, so there is a route for it.
 """
 
-from typing import Annotated, Literal, get_args
+from typing import Annotated, Any, Literal, get_args
 
 from fastapi import APIRouter, Depends, Header, Path, Response, status
+from fastapi.responses import RedirectResponse
 
 from api.dependencies import Asking, GrantedRunner, Me, OpenLibrary, OpenRunner, needs
 from api.dialects.ai_sdk.encoder import HEADERS, AiSdkEncoder
@@ -53,17 +54,24 @@ Accepts = Annotated[list[ClientFeature], Depends(_accepted)]
 STREAM = stream_responses("One assistant message as a UI message stream, version 1.")
 
 
-@router.post("/api/chat", responses={**STREAM, **problems(400, 409, 413, 422, 429, 503)}, response_class=Response)
+AS_AG_UI: dict[int | str, dict[str, Any]] = {307: {"description": "A run of AG-UI: ask `/agui`."}}
+
+
+@router.post(
+    "/api/chat", responses={**STREAM, **AS_AG_UI, **problems(400, 409, 413, 422, 429, 503)}, response_class=Response
+)
 @needs("ask")
 async def chat(body: UIChatRequest, by: Asking, accepts: Accepts) -> Response:
     """Ask a chat's next question, edit one, or regenerate an answer.
 
     The run continues when its reader leaves, so that the stream can be joined again, unless `on_disconnect` is
     `cancel`. Another question interrupts it, unless `while_running` has another value. A chat without an id is not
-    stored: its run is cancelled when its reader leaves.
+    stored: its run is cancelled when its reader leaves; one that has the `runId` of AG-UI is sent on to `/agui`.
     """
-    question = body.question()
     named = body.id is not None
+    if not named and body.run_id is not None:
+        return RedirectResponse("../agui", status.HTTP_307_TEMPORARY_REDIRECT)  # which the client asks again
+    question = body.question()
     session = await by.library.sessions.create(by.me, external_id=body.id, ephemeral=not named, dialect=DIALECT)
     while_running = body.while_running or "interrupt"
     fork = BranchPoint()

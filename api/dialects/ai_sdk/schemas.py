@@ -67,6 +67,7 @@ class UIChatRequest(ChatOptions):
     message_id: Annotated[str | None, Field(max_length=200)] = Field(
         default=None, alias="messageId", description="The answer to regenerate, or the question that was edited."
     )
+    run_id: str | None = Field(default=None, alias="runId", description="Of a run of AG-UI, whose clients send it.")
     accepts: Annotated[list[ClientFeature], Field(max_length=10)] = Field(
         default=[], description="Features that the client understands and some releases do not."
     )

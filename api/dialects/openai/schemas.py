@@ -17,6 +17,7 @@ from api.dialects.openai_api import (
     ToolChoice,
     content_as,
     extension,
+    refuse_schema,
     text_of,
     total_tokens,
 )
@@ -105,8 +106,11 @@ class CompletionRequest(BaseModel):
     def question(self) -> str:
         """Return the last message's text.
 
-        Raises InvalidRequest if it is not the user's, has other parts than text, or is too long.
+        Raises InvalidRequest if it is not the user's, has other parts than text or is too long, or is to have a form.
         """
+        for place, message in enumerate(self.messages):
+            if message.role in ("system", "developer"):
+                refuse_schema(message.text, f"messages.{place}.content")
         last = len(self.messages) - 1
         for place, part in enumerate(self.messages[last].content):
             if part.type != "text":

@@ -23,6 +23,7 @@ from api.dialects.openai_api import (
     TextForm,
     ToolChoice,
     content_as,
+    refuse_schema,
     text_of,
     total_tokens,
 )
@@ -135,6 +136,7 @@ class ResponseRequest(BaseModel):
     reasoning: Reasoning | None = None
     text: TextOptions | None = None
     tool_choice: ToolChoice = None
+    instructions: Any = None
     prompt: dict[str, Any] | None = None
     citewell: ResponseRequestOptions = ResponseRequestOptions()
 
@@ -188,6 +190,10 @@ class ResponseRequest(BaseModel):
 
         Raises InvalidRequest if it is not the user's, has other parts than text, or is too long.
         """
+        refuse_schema(str(self.instructions), "instructions")
+        for number, item in enumerate(self.input):
+            if item.role in ("system", "developer"):
+                refuse_schema(item.text, f"input.{number}.content")
         place = len(self.input) - 1
         last = self.input[place]
         if not last.is_message:
