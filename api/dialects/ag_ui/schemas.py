@@ -48,7 +48,9 @@ class RunAgentInput(BaseModel):
     messages: Annotated[list[AgentMessage], Field(min_length=1, max_length=MOST_MESSAGES)]
     state: Any = None
     forwarded_props: Annotated[ChatOptions, BeforeValidator(_object, json_schema_input_type=ChatOptions | None)] = (
-        ChatOptions()
+        Field(
+            default_factory=ChatOptions  # a default that is an object keeps generators from making the route
+        )
     )
 
     @property
