@@ -63,9 +63,11 @@ class SourceAddresses:
 
     def url(self, source: Source, citation: Citation | None = None) -> str:
         """Return the absolute http URL of a source; a link to its page marks the first quote that it is asked for."""
-        if _has_own_address(source):
-            return source["url"] or ""
-        return self._page(source["document_id"], source["segment_index"], citation)
+        return self.of(source["url"], source["document_id"], source["segment_index"], citation)
+
+    def of(self, own: str | None, document_id: str, segment_index: int, citation: Citation | None = None) -> str:
+        """Return the absolute URL of a segment, whose document's ``own`` one counts where it is http."""
+        return own if own and _is_http(own) else self._page(document_id, segment_index, citation)
 
     def cited(self, citation: Citation) -> tuple[str, str]:
         """Return the URL of a quote's place in its source and the source's title, or the URL again if it has none."""
@@ -92,7 +94,11 @@ class SourceAddresses:
 
 
 def _has_own_address(source: Source) -> bool:
-    return (source["url"] or "").lower().startswith(("http://", "https://"))
+    return _is_http(source["url"] or "")
+
+
+def _is_http(url: str) -> bool:
+    return url.lower().startswith(("http://", "https://"))
 
 
 def by_index(citation: Citation, url: str) -> int:
