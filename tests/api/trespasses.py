@@ -238,6 +238,8 @@ AG_UI = [apart("POST", "/agui", json=AGUI)]
 MCP = [
     tool("search", query=QUESTION, min_score=0),
     tool("search", query=QUESTION, min_score=0, document_ids=["{document_id}"]),
+    tool("fetch", id="{document_id}"),
+    tool("fetch", id="{document_id}:{segment_index}"),
     tool("read", document_id="{document_id}"),
     tool("read", document_id="{document_id}", offset=0),
     tool("read", segment_id="{document_id}:{segment_index}"),
