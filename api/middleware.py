@@ -338,8 +338,8 @@ def _single(credentials: set[str]) -> str:
 def _challenge(connection: HTTPConnection) -> str:
     sent = _bearers(connection.headers) or KEY_HEADER in connection.headers
     url = metadata_url(connection)
-    parts = (CHALLENGE, sent and 'error="invalid_token"', url and f'resource_metadata="{url}"')
-    return ", ".join(filter(None, parts))
+    parts = [CHALLENGE, *(['error="invalid_token"'] if sent else []), *([f'resource_metadata="{url}"'] if url else [])]
+    return ", ".join(parts)
 
 
 class LoopbackMiddleware:
@@ -393,6 +393,7 @@ class LoopbackMiddleware:
 ANY_ORIGIN = "*"
 CORS_METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 EXPOSED_HEADERS = (
+    "Content-Location",
     "Location",
     "Mcp-Session-Id",
     "Preference-Applied",

@@ -158,7 +158,7 @@ class LoginIssuer:
         if asked is None or challenge != asked["code_challenge"] or sent["redirect_uri"] != asked["redirect_uri"]:
             return self._answer(request, {"error": "invalid_grant"}, 400)
         now = int(time.time())
-        told = {"iss": self.url, "aud": CLIENT, "iat": now, "exp": now + 60, "nonce": asked["nonce"], **self.person}
+        told = {"iss": self.url, "aud": CLIENT, "iat": now, "exp": now + 60, "nonce": asked.get("nonce"), **self.person}
         if self.thin:
             told = {name: value for name, value in told.items() if name in KEPT_CLAIMS}
         told = {name: value for name, value in (told | self.claims).items() if value is not None}
@@ -176,7 +176,11 @@ class LoginIssuer:
     async def _register(self, request: Request) -> Response:
         """Register a client as RFC 7591 has it: a public one, which proves its codes by PKCE alone."""
         asked = await request.json()
-        registered = {"client_id": CLIENT, "redirect_uris": asked["redirect_uris"], "token_endpoint_auth_method": "none"}
+        registered = {
+            "client_id": CLIENT,
+            "redirect_uris": asked["redirect_uris"],
+            "token_endpoint_auth_method": "none",
+        }
         return self._answer(request, registered, 201)
 
     async def _userinfo(self, request: Request) -> Response:

@@ -46,6 +46,10 @@ class SourceAddresses:
         self._signed: dict[tuple[str, int], str] = {}
         self._sources: dict[int, Source] = {}
 
+    def of_another_run(self) -> "SourceAddresses":
+        """Return empty addresses of the same service, for the same reader."""
+        return SourceAddresses(self._base_url, self._signer)
+
     def learn(self, sources: Iterable[Source]) -> list[Source]:
         """Store the sources of a run, and return the new ones, by index."""
         ordered = sorted(sources, key=lambda source: source["index"])
@@ -67,7 +71,7 @@ class SourceAddresses:
 
     def of(self, own: str | None, document_id: str, segment_index: int, citation: Citation | None = None) -> str:
         """Return the absolute URL of a segment, whose document's ``own`` one counts where it is http."""
-        return own if own and _is_http(own) else self._page(document_id, segment_index, citation)
+        return own if own and is_http(own) else self._page(document_id, segment_index, citation)
 
     def cited(self, citation: Citation) -> tuple[str, str]:
         """Return the URL of a quote's place in its source and the source's title, or the URL again if it has none."""
@@ -94,10 +98,11 @@ class SourceAddresses:
 
 
 def _has_own_address(source: Source) -> bool:
-    return _is_http(source["url"] or "")
+    return is_http(source["url"] or "")
 
 
-def _is_http(url: str) -> bool:
+def is_http(url: str) -> bool:
+    """Whether a URL is an http address."""
     return url.lower().startswith(("http://", "https://"))
 
 

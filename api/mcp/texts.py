@@ -31,7 +31,9 @@ def one_line(text: str) -> str:
 def read_text(read: ReadText) -> str:
     """Return what was read, behind a line that says what of the document it is."""
     of = f", part {read.part} of {read.parts}" if read.part else ""
-    head = f"{one_line(read.title)} (document_id {read.document_id}{of}, characters {read.start} to {read.end}) {read.url}"
+    head = (
+        f"{one_line(read.title)} (document_id {read.document_id}{of}, characters {read.start} to {read.end}) {read.url}"
+    )
     context = [f"{each['role']}: {one_line(each['text'])}" for each in read.context]
     return "\n".join([head, *context, quoted(read.text)])
 
@@ -53,7 +55,8 @@ def answer_text(answer: Answer, end: RunFinished) -> str:
     for each in answer.nearest:
         if "passage" in each:
             place = _place(each["title"], " > ".join(each["passage"]["heading_path"]))
-            parts.append(f"{SAID['nearest']}: {place} (segment_id {each['segment_id']}) {each['url']}\n{_passage(each['passage'])}")
+            head = f"{SAID['nearest']}: {place} (segment_id {each['segment_id']}) {each['url']}"
+            parts.append(f"{head}\n{_passage(each['passage'])}")
     if answer.notices:
         parts.append("\n".join(["Notices:", *(f"- {one_line(each)}" for each in answer.notices)]))
     parts.append(f"({answer.outcome}, {answer.stop_reason}; session_id {answer.session_id})")

@@ -150,5 +150,5 @@ async def test_where_requests_have_keys_alone_a_client_is_told_so(settings: Sett
         async with httpx.AsyncClient(base_url=url, trust_env=False) as http:
             assert_problem(await http.get(f"{WELL_KNOWN}/mcp"), 404, "not_found")
         async with httpx2.AsyncClient(auth=logging_in(url, Kept()), timeout=60, trust_env=False) as http2:
-            with pytest.raises(OAuthRegistrationError, match="not_authenticated.*keys create"):
+            with pytest.raises(OAuthRegistrationError, match=r"not_authenticated.*keys create"):
                 await http2.post(f"{url}/mcp", json={})

@@ -64,7 +64,9 @@ async def _vault(citewell: Citewell) -> Any:
     return next(each for each in found.documents if each.title == "Vault")
 
 
-async def test_a_client_may_leave_in_the_middle_of_a_call(settings: Settings, citewell: Citewell, tmp_path: Path) -> None:
+async def test_a_client_may_leave_in_the_middle_of_a_call(
+    settings: Settings, citewell: Citewell, tmp_path: Path
+) -> None:
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, *COMMAND), stdin=PIPE, stdout=PIPE, stderr=PIPE, env=environment_of(settings), cwd=tmp_path
     )
@@ -73,11 +75,12 @@ async def test_a_client_may_leave_in_the_middle_of_a_call(settings: Settings, ci
     assert process.stderr is not None
     asked = {"question": "When does unused leave lapse?"}
     meta = {"progressToken": 1}
+    hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "one", "version": "1"}}
     for message in (
-        {"method": "initialize", "id": 1, "params": {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "one", "version": "1"}}},
+        {"method": "initialize", "id": 1, "params": hello},
         {"method": "notifications/initialized"},
         {"method": "tools/call", "id": 2, "params": {"name": "ask", "arguments": asked, "_meta": meta}},
-    ):  # fmt: skip
+    ):
         process.stdin.write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
     async with asyncio.timeout(60):
         while b"notifications/progress" not in await process.stdout.readline():

@@ -235,6 +235,20 @@ AI_SDK = [
     apart("DELETE", "/api/chat/{shared}/stream", silent=True),
 ]
 AG_UI = [apart("POST", "/agui", json=AGUI)]
+THREAD = "5eed0000-0000-4000-8000-000000000001"  # which two clients could give
+GRAPH_RUN = {"input": {"messages": [CHAT]}, "context": {"min_score": 0}, "if_not_exists": "create"}
+LANGGRAPH = [
+    public("GET", "/langgraph/info"),
+    apart("POST", "/langgraph/assistants/search", json={}, silent=True),
+    apart("POST", "/langgraph/threads", json={"thread_id": THREAD}, silent=True),
+    apart("POST", f"/langgraph/threads/{THREAD}/runs/stream", json=GRAPH_RUN, first=True),
+    apart("GET", f"/langgraph/threads/{THREAD}", silent=True),
+    apart("GET", f"/langgraph/threads/{THREAD}/state", silent=True),
+    apart("POST", f"/langgraph/threads/{THREAD}/history", json={}, silent=True),
+    apart("POST", "/langgraph/threads/search", json={}, silent=True),
+    gone("GET", f"/langgraph/threads/{THREAD}/runs/{{graph_run_id}}/stream"),
+    gone("POST", f"/langgraph/threads/{THREAD}/runs/{{graph_run_id}}/cancel"),
+]
 MCP = [
     tool("search", query=QUESTION, min_score=0),
     tool("search", query=QUESTION, min_score=0, document_ids=["{document_id}"]),
@@ -270,6 +284,7 @@ ATTEMPTS = [
     *RESPONSES,
     *AI_SDK,
     *AG_UI,
+    *LANGGRAPH,
     *MCP,
     *LOGIN,
     *OPEN,
