@@ -1,10 +1,11 @@
 """Routes of LangGraph's server that its chat clients call: threads are sessions, assistants are models."""
 
+from collections.abc import Sequence
 from importlib.metadata import version
-from typing import Any
+from typing import Annotated, Any
 from uuid import UUID, uuid4
 
-from fastapi import APIRouter, Request, status
+from fastapi import APIRouter, Query, Request, status
 from fastapi.responses import Response
 
 from api.dependencies import AppSettings, Asker, Asking, needs
@@ -26,6 +27,7 @@ router = APIRouter(prefix=PREFIX, tags=["langgraph"])
 DIALECT = "langgraph"
 STREAM = stream_responses("The run in its stream modes.")
 READING = problems(404, 422, 503)
+StreamMode = Annotated[Sequence[str], Query(max_length=10, description="As a run's; by default its values and texts.")]
 
 
 @router.get("/info")
@@ -104,16 +106,17 @@ async def stream_run(thread_id: UUID, body: GraphRun, request: Request, by: Aski
 @router.get("/threads/{thread_id}/runs/{run_id}/stream", responses={**STREAM, **READING}, response_class=Response)
 @needs("ask")
 async def join_run_stream(
-    thread_id: UUID, run_id: UUID, request: Request, by: Asking, stream_mode: str = "values,messages-tuple"
+    thread_id: UUID, run_id: UUID, request: Request, by: Asking, stream_mode: StreamMode = ()
 ) -> Response:
-    """Join a run of a thread again, from its beginning; `stream_mode` may name several, with commas between them."""
+    """Join a run of a thread again, from its beginning."""
     history, states, addresses = await _states(thread_id, request, by)
     run = await _run(history.session, run_id, by)
     asked_id = question_id(run.message_id)
     place = next((at for at, each in enumerate(history.messages) if each.message_id == asked_id), -1)
     question = (await by.library.sessions.run(by.me, run.run_id)).question
     before = [*states[place]["values"]["messages"], human(asked_id, question)]
-    encoder = LangGraphEncoder(stream_mode.split(","), run.message_id, before, addresses)
+    modes = list(filter(None, stream_mode)) or ["values", "messages-tuple"]
+    encoder = LangGraphEncoder(modes, run.message_id, before, addresses)
     return RunStream(run, encoder, "continue")
 
 
