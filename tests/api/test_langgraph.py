@@ -132,6 +132,9 @@ async def test_a_run_is_joined_from_its_beginning_and_cancelled(client: LangGrap
     joined = [part async for part in client.runs.join_stream(thread, run_id)]
     state: Any = await client.threads.get_state(thread)
     assert joined[-1].data == state["values"]
+    for modes in (["values", "custom"], '["values","custom"]'):  # as each SDK sends it
+        parts = [part.event async for part in client.runs.join_stream(thread, run_id, stream_mode=modes)]  # type: ignore[arg-type]
+        assert set(parts) == {"metadata", "values", "custom"}
     await client.runs.cancel(thread, run_id)
     other = (await client.threads.create())["thread_id"]
     async with httpx.AsyncClient(trust_env=False) as http:

@@ -134,6 +134,7 @@ async def owned_by(
         "job_id": job["job_id"],
         "action": "pause",
         "shared": SHARED,
+        "thread": THREAD,
         "model": "extractive",
         "version": "any",
         "page_file": "main.js",

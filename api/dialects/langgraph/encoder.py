@@ -17,6 +17,8 @@ from api.event_frames import DRAFT_EVENTS, INTERNAL_EVENTS, frame, silent
 from graph import events
 from graph.events import Envelope, payload
 
+MODES = ("values", "messages-tuple", "updates", "custom")
+
 
 class LangGraphEncoder:
     """An encoder of one run, for a reader who asked for some stream ``modes``.
@@ -43,7 +45,7 @@ class LangGraphEncoder:
 
     def __init__(
         self,
-        modes: Collection[str] = ("values", "messages-tuple"),
+        modes: Collection[str] = MODES[:2],
         message_id: str = "answer",
         before: Sequence[Json] = (),
         addresses: SourceAddresses | None = None,

@@ -10,7 +10,7 @@ from fastapi.responses import Response
 
 from api.dependencies import AppSettings, Asker, Asking, needs
 from api.dialects.annotated_text import SourceAddresses
-from api.dialects.langgraph.encoder import LangGraphEncoder
+from api.dialects.langgraph.encoder import MODES, LangGraphEncoder
 from api.dialects.langgraph.schemas import GraphRun, ThreadHistory, ThreadRequest, ThreadSearch
 from api.dialects.langgraph.thread_messages import GRAPH, Json, human, thread_states
 from api.dialects.openai_api import models_of
@@ -30,14 +30,14 @@ READING = problems(404, 422, 503)
 StreamMode = Annotated[Sequence[str], Query(max_length=10, description="As a run's; by default its values and texts.")]
 
 
-@router.get("/info")
+@router.get("/info", responses=problems(503))
 @needs("ask", "read")
 async def get_server_info() -> Json:
     """Tell that the server is there, and its version."""
     return {"version": version("citewell")}
 
 
-@router.post("/assistants/search")
+@router.post("/assistants/search", responses=problems(503))
 @needs("ask")
 async def search_assistants(settings: AppSettings) -> list[Json]:
     """List the models that may answer, after `citewell`, which stands for the deployment's default."""
@@ -115,7 +115,8 @@ async def join_run_stream(
     place = next((at for at, each in enumerate(history.messages) if each.message_id == asked_id), -1)
     question = (await by.library.sessions.run(by.me, run.run_id)).question
     before = [*states[place]["values"]["messages"], human(asked_id, question)]
-    modes = list(filter(None, stream_mode)) or ["values", "messages-tuple"]
+    named = " ".join(stream_mode)  # a parameter for each, or a list as JSON, as the client for JavaScript has it
+    modes = [mode for mode in MODES if mode in named] or MODES[:2]
     encoder = LangGraphEncoder(modes, run.message_id, before, addresses)
     return RunStream(run, encoder, "continue")
 
