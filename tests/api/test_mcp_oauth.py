@@ -12,7 +12,7 @@ from mcp import Client
 from mcp.client.auth import AuthorizationCodeResult, OAuthClientProvider, OAuthRegistrationError
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.auth import OAuthClientInformationFull, OAuthClientMetadata, OAuthToken, ProtectedResourceMetadata
-from pydantic import AnyUrl
+from pydantic import AnyUrl, SecretStr
 
 from api.app import create_app
 from graph.entrypoint import Citewell
@@ -84,8 +84,8 @@ async def test_a_client_that_knows_the_address_alone_logs_in_and_asks(url: str, 
     [asked] = issuer.departed
     assert (asked["resource"], asked["scope"]) == (f"{url}/mcp", "openid profile email")
     assert kept.tokens is not None
-    async with httpx.AsyncClient(base_url=url, trust_env=False) as http:
-        me = await http.get("/api/me", headers={"authorization": f"Bearer {kept.tokens.access_token}"})
+    async with httpx.AsyncClient(base_url=url, trust_env=False) as program:
+        me = await program.get("/api/me", headers={"authorization": f"Bearer {kept.tokens.access_token}"})
     assert (me.json()["user"], me.json()["groups"]) == ("ann", ["staff"])
 
 
@@ -135,7 +135,7 @@ async def test_a_token_that_the_issuer_did_not_sign_lets_nobody_in(url: str, iss
 async def test_tokens_of_another_issuer_have_metadata_too(settings: Settings, citewell: Citewell) -> None:
     """In mode jwt it is the issuer of the tokens; one that is no address can't be found by a client."""
     for issuer, status in (("https://tokens.example", 200), ("tokens", 404)):
-        auth = AuthSettings(mode="jwt", jwt_secret="x" * 32, issuer=issuer)
+        auth = AuthSettings(mode="jwt", jwt_secret=SecretStr("x" * 32), issuer=issuer)
         async with client_of(create_app(settings.model_copy(update={"auth": auth}), citewell=citewell)) as client:
             told = await client.get(f"{WELL_KNOWN}/mcp")
             challenge = (await client.post("/mcp", json={})).headers["www-authenticate"]
