@@ -1,7 +1,6 @@
 """Who issues tokens for this service, for clients that log in by themselves: RFC 9728, protected resource metadata.
 
-A client of MCP is led here by the 401 of ``/mcp``, and from here to the issuer. There is nothing to tell where requests
-have keys alone.
+The 401 of ``/mcp`` leads a client of MCP here, and this to the issuer. Where requests have keys alone, there is none.
 """
 
 from fastapi import FastAPI
@@ -9,7 +8,7 @@ from starlette.requests import HTTPConnection, Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from api.browsers import PublicAddress, names_loopback
+from api.browsers import names_loopback
 from api.dependencies import needs
 from graph.errors import InvalidRequest
 from tools.settings import Settings
@@ -44,18 +43,12 @@ def metadata_url(connection: HTTPConnection) -> str | None:
 @needs()
 async def get_metadata(request: Request) -> Response:
     """Tell the issuer of tokens for the service, or for the part of it that the path ends in."""
-    settings: Settings = request.app.state.settings
-    address: PublicAddress = request.app.state.public_address
-    scopes = {"scopes_supported": settings.oidc.scopes.split()} if settings.auth.mode == "keys" else {}
-    return JSONResponse(
-        {
-            "resource": address.of(request.headers) + request.scope["path"].removeprefix(WELL_KNOWN),
-            "resource_name": "Citewell",
-            "authorization_servers": [token_issuer(settings)],
-            "bearer_methods_supported": ["header"],
-            **scopes,
-        }
-    )
+    state = request.app.state
+    resource = state.public_address.of(request.headers) + request.scope["path"].removeprefix(WELL_KNOWN)
+    told = {"resource": resource, "authorization_servers": [token_issuer(state.settings)]}
+    if state.settings.auth.mode == "keys":
+        told["scopes_supported"] = state.settings.oidc.scopes.split()
+    return JSONResponse({**told, "bearer_methods_supported": ["header"], "resource_name": "Citewell"})
 
 
 def mount_metadata(app: FastAPI, settings: Settings) -> None:

@@ -38,7 +38,10 @@ Annotation = dict[str, Any]
 
 
 class SourceAddresses:
-    """The URLs of a run's sources: their own http address, or their page of this service, by a link that is signed."""
+    """The URLs of a run's sources: their own http address, or their page of this service, by a link that is signed.
+
+    Without a ``base_url`` nothing is served, and a page is the resource that `citewell mcp` has of it.
+    """
 
     def __init__(self, base_url: str, signer: LinkSigner | None = None) -> None:
         self._base_url = base_url.rstrip("/")
@@ -88,6 +91,8 @@ class SourceAddresses:
         return source is None or not _has_own_address(source)
 
     def _page(self, document_id: str, segment_index: int, citation: Citation | None = None) -> str:
+        if not self._base_url:
+            return f"citewell://documents/{document_id}/segments/{segment_index}"
         if self._signer is None:
             return f"{self._base_url}/documents/{document_id}#segment-{segment_index}"
         place = (document_id, segment_index)

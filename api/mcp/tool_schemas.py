@@ -66,16 +66,11 @@ class FetchArguments(Body):
 
 
 class FetchedPlace(Body):
-    """Where a text stands: its offsets in the document, and ``part`` of ``parts``.
-
-    ``next`` is the id by which what follows is fetched, None at the document's end.
-    """
+    """Where a text stands in its document; ``next`` is the id of what follows it, None at the end."""
 
     document_id: str
     start: int
     end: int
-    part: int
-    parts: int
     next: str | None
 
 

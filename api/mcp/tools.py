@@ -16,8 +16,8 @@ from answers.entries import entries_of
 from answers.verification import Verification
 from api.auditing import Audited
 from api.dependencies import GrantedRunner, Needs
+from api.dialects.annotated_text import SourceAddresses
 from api.fields import ChatOptions
-from api.mcp.resource_addresses import ResourceAddresses
 from api.mcp.tool_schemas import (
     Answer,
     AskArguments,
@@ -94,10 +94,9 @@ class Toolbox:
         """Raise NotPermitted unless the credentials have one of these scopes."""
         Needs(needed).check(Rights(self.scopes))
 
-    async def addresses(self, me: Identity) -> ResourceAddresses:
+    async def addresses(self, me: Identity) -> SourceAddresses:
         """Return the addresses of what an identity is told. Raises DatabaseUnavailable."""
-        signer = await self.citewell.library.links.signer(me) if self.base_url else None
-        return ResourceAddresses(self.base_url, signer)
+        return SourceAddresses(self.base_url, await self.citewell.library.links.signer(me))
 
     async def search(self, asked: SearchArguments, me: Identity) -> SearchResults:
         """Search the library by words and meaning. Raises DatabaseUnavailable."""
@@ -124,21 +123,10 @@ class Toolbox:
             read = await self._read(ReadArguments(document_id=UUID(document_id), part=part), me)
         except InvalidRequest:
             raise NotFound(f"There is no passage {asked.id}.", suggestion="Send an id that `search` returns.") from None
-        assert read.parts is not None
-        return FetchedText(
-            id=asked.id,
-            title=read.title,
-            text=read.text,
-            url=(await self.addresses(me)).of(read.url, read.document_id, int(index or 0)),
-            metadata=FetchedPlace(
-                document_id=read.document_id,
-                start=read.start,
-                end=read.end,
-                part=part,
-                parts=read.parts,
-                next=f"{read.document_id}:{part * SEGMENTS_A_PART}" if part < read.parts else None,
-            ),
-        )
+        following = f"{read.document_id}:{part * SEGMENTS_A_PART}" if part < (read.parts or 0) else None
+        url = (await self.addresses(me)).of(read.url, read.document_id, int(index or 0))
+        place = FetchedPlace(document_id=read.document_id, start=read.start, end=read.end, next=following)
+        return FetchedText(id=asked.id, title=read.title, text=read.text, url=url, metadata=place)
 
     async def read(self, asked: ReadArguments, me: Identity) -> ReadText:
         """Read a part of a document, the entry around an offset, or a segment. Raises NotFound, InvalidRequest."""
@@ -283,7 +271,7 @@ async def _cancel(run: RunReader, reason: StopReason) -> None:
         log.warning("run %s: could not be cancelled: %s", run.run_id, error.code)
 
 
-def _found(segment: Segment, score: float, addresses: ResourceAddresses) -> FoundSegment:
+def _found(segment: Segment, score: float, addresses: SourceAddresses) -> FoundSegment:
     shown = {name: getattr(segment, name) for name in FoundSegment.model_fields.keys() - {"id", "score", "url"}}
     url = addresses.of(segment.url, segment.document_id, segment.segment_index)
     return FoundSegment(**shown, id=segment.segment_id, url=url, score=round(score, 4))

@@ -6,16 +6,16 @@ answer, ``custom`` our own events. The last ``values`` replace what was streamed
 
 from collections.abc import Collection, Sequence
 from functools import singledispatchmethod
-from typing import Any
+from typing import Any, get_args
 
 from api.dialects.annotated_text import SourceAddresses
 from api.dialects.buffered import BufferedEncoding
 from api.dialects.langgraph.thread_messages import GRAPH, ChatText, Json, answer, block
 from api.dialects.openai_api import DEFAULT_BASE_URL
 from api.dialects.section_buffer import FinalSection
-from api.event_frames import DRAFT_EVENTS, INTERNAL_EVENTS, frame, silent
+from api.event_frames import frame, silent
 from graph import events
-from graph.events import Envelope, payload
+from graph.events import AnyEvent, Envelope, payload
 
 MODES = ("values", "messages-tuple", "updates", "custom")
 
@@ -28,19 +28,8 @@ class LangGraphEncoder:
 
     stateful = True
     resumable = False
-    ignored = (  # ``custom`` has them all
-        DRAFT_EVENTS
-        | INTERNAL_EVENTS
-        | {
-            events.RunStarted,
-            events.Queued,
-            events.StepStarted,
-            events.RetrievalDecided,
-            events.SearchFailed,
-            events.ThinkingDelta,
-            events.AnswerAssessed,
-        }
-    )
+    # ``custom`` has every event, new ones too.
+    ignored = frozenset(get_args(AnyEvent)) - {events.SourcesGraded, events.RunFinished, events.RunFailed}
     _envelope: Envelope
 
     def __init__(

@@ -11,7 +11,7 @@ from fastapi.responses import Response
 from api.dependencies import AppSettings, Asker, Asking, needs
 from api.dialects.annotated_text import SourceAddresses
 from api.dialects.langgraph.encoder import MODES, LangGraphEncoder
-from api.dialects.langgraph.schemas import GraphRun, ThreadHistory, ThreadRequest, ThreadSearch
+from api.dialects.langgraph.schemas import GraphRun, NewestOf, ThreadRequest
 from api.dialects.langgraph.thread_messages import GRAPH, Json, human, thread_states
 from api.dialects.openai_api import models_of
 from api.problems import problems
@@ -56,10 +56,10 @@ async def create_thread(body: ThreadRequest, by: Asking) -> Json:
 
 @router.post("/threads/search", responses=problems(422, 503))
 @needs("ask", lists=True)
-async def search_threads(body: ThreadSearch, by: Asking) -> list[Json]:
+async def search_threads(body: NewestOf, by: Asking) -> list[Json]:
     """List threads, the last used first. Each has its title as its only message, by which clients name it."""
-    found = await by.library.sessions.list(by.me, limit=body.offset + body.limit, dialect=DIALECT)
-    return [_thread(each, {"messages": [human(each.session_id, each.title)]}) for each in found.sessions[body.offset :]]
+    found = await by.library.sessions.list(by.me, limit=body.limit, dialect=DIALECT)
+    return [_thread(each, {"messages": [human(each.session_id, each.title)]}) for each in found.sessions]
 
 
 @router.get("/threads/{thread_id}", responses=READING)
@@ -79,7 +79,7 @@ async def get_thread_state(thread_id: UUID, request: Request, by: Asking) -> Jso
 
 @router.post("/threads/{thread_id}/history", responses=READING)
 @needs("ask")
-async def get_thread_history(thread_id: UUID, body: ThreadHistory, request: Request, by: Asking) -> list[Json]:
+async def get_thread_history(thread_id: UUID, body: NewestOf, request: Request, by: Asking) -> list[Json]:
     """Read the states of a thread's newest branch, the newest first: one before its first message, one after each."""
     return (await _states(thread_id, request, by))[1][: -body.limit - 1 : -1]
 

@@ -122,14 +122,7 @@ class ThreadRequest(BaseModel):
     thread_id: UUID | None = None
 
 
-class ThreadSearch(BaseModel):
-    """Which threads to list."""
-
-    limit: Annotated[int, Field(ge=1, le=200)] = 10
-    offset: Annotated[int, Field(ge=0, le=10_000)] = 0
-
-
-class ThreadHistory(BaseModel):
-    """How many states of a thread to read, from the newest."""
+class NewestOf(BaseModel):
+    """How many threads to list, or states of one, from the newest."""
 
     limit: Annotated[int, Field(ge=1, le=1000)] = 10
