@@ -7,7 +7,7 @@ import prompts
 from answers.citations import describe_source, excerpt
 from answers.drafting import emit_removed, filter_links
 from graph.events import AnyEvent, SectionFinished, SectionStarted, SourcesGraded, TextDelta
-from graph.evidence import LibraryQuestion, Section, Segment, StopReason
+from graph.evidence import Asks, LibraryQuestion, Section, Segment, StopReason
 from graph.ports import ListedDocument, Listing
 from graph.rows import SourceRow
 
@@ -44,29 +44,43 @@ def emit_listing(
 
 
 def listing_text(asked: LibraryQuestion, listing: Listing, language: str) -> str:
-    """Return the answer in Markdown: how many documents there are, a list of the newest, and how many more."""
+    """Return the answer in Markdown: how many documents there are, a list of the newest, and how many more.
+
+    An order to change files is answered with what can be done instead, and where the file that it names is.
+    """
     wording = prompts.lines(language)
-    name, since, until = excerpt(asked["name"], LONGEST_TITLE), asked["since"], asked["until"]
-    if not listing.total:
-        if asked["asks"] == "find":
-            return wording.catalogue_not_found.format(name=name)
-        if asked["asks"] == "changed":
-            return wording.catalogue_unchanged.format(since=since, until=until)
-        if asked["media_type"]:
-            return wording.catalogue_no_format
-        return prompts.join_lines(language, [wording.catalogue_empty, wording.fill_library])
     count = wording.one_document if listing.total == 1 else wording.documents.format(count=listing.total)
-    if asked["asks"] == "find":
-        lead = wording.catalogue_found.format(documents=count, name=name)
-    elif asked["asks"] == "changed":
-        lead = wording.catalogue_changed.format(documents=count, since=since, until=until)
-    elif asked["media_type"]:
-        lead = wording.catalogue_of_format.format(documents=count)
-    else:
-        lead = wording.catalogue_holds.format(documents=count)
+    told = {"name": excerpt(asked["name"], LONGEST_TITLE), "since": asked["since"], "until": asked["until"]}
+    lead = (_lead if listing.total else _none)(asked, wording).format(documents=count, **told)
+    if not listing.total:
+        return lead if lead != wording.catalogue_empty else prompts.join_lines(language, [lead, wording.fill_library])
     lines = [lead, "", *(f"- {_line(document, wording)}" for document in listing.documents)]
     more = listing.total - len(listing.documents)
     return "\n".join([*lines, "", wording.catalogue_more.format(count=more)] if more else lines)
+
+
+def _lead(asked: LibraryQuestion, wording: prompts.Lines) -> str:
+    """Return what stands before a list of documents."""
+    leads: dict[Asks, str] = {
+        "edit": wording.read_only,
+        "mention": wording.catalogue_mentions,
+        "find": wording.catalogue_found,
+        "changed": wording.catalogue_changed,
+        "list": wording.catalogue_of_format if asked["media_type"] else wording.catalogue_holds,
+    }
+    return leads[asked["asks"]]
+
+
+def _none(asked: LibraryQuestion, wording: prompts.Lines) -> str:
+    """Return what is said where there is no such document."""
+    nothing: dict[Asks, str] = {
+        "edit": wording.read_only,
+        "mention": wording.catalogue_not_found,
+        "find": wording.catalogue_not_found,
+        "changed": wording.catalogue_unchanged,
+        "list": wording.catalogue_no_format if asked["media_type"] else wording.catalogue_empty,
+    }
+    return nothing[asked["asks"]]
 
 
 def _line(document: ListedDocument, wording: prompts.Lines) -> str:

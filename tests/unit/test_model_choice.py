@@ -4,11 +4,13 @@ import pytest
 
 from graph.errors import UnknownModel
 from graph.reasons import Reason, why
-from tests.scripted_openai import ScriptedOpenAI, say, status
+from tests.scripted_openai import ScriptedOpenAI, say, scripted_openai, status
 from tools.backends import backend_registry
 from tools.backends.backend_registry import ask_for_model, configured_families, only_endpoint
 from tools.settings import ModelSettings, Settings
 from tools.settings.llm import usual_context
+
+__all__ = ["scripted_openai"]
 
 GLM = ModelSettings(name="glm-4-flash", base_url="http://glm.test", model="glm-4-flash")
 THINKS = ModelSettings(name="glm-4.5", base_url="http://glm.test", model="glm-4.5", thinking_model="glm-4.5-thinking")

@@ -55,11 +55,10 @@ class SectionReader:
         return self._paragraphs(text) if self._json is None else self._sections(text)
 
     def end(self, *, cut: bool) -> list[Draft]:
-        """End the reply and close an open section. ``cut``: the reply hit a limit; a section of its own says so where
-        none was open.
+        """End the reply and close an open section. ``cut``: the reply hit a limit.
 
-        Raises ModelReplyInvalid if it had no section with text, unless it is complete and says so by an empty section
-        or an empty list.
+        Where no section was open, one of its own says that it was cut. Raises ModelReplyInvalid if it had no section
+        with text, unless it is complete and says so by an empty section or an empty list.
         """
         drafts: list[Draft] = []
         if self._head is not None:
