@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -59,7 +60,8 @@ def test_orders_and_what_documents_mention_are_told_by_their_patterns(
     assert share(told, kind, language) >= least
     at = list(LANGUAGES_OF_WORDS).index(language)
     whole = library_words()
-    without = tuple(replace(words, **{asks: ()}) if place == at else words for place, words in enumerate(whole))
+    untold: dict[str, Any] = {asks: ()}
+    without = tuple(replace(words, **untold) if place == at else words for place, words in enumerate(whole))
     monkeypatch.setattr(library_questions, "library_words", lambda: without)
     assert share(told, kind, language) <= least - FEWEST_POINTS
 

@@ -126,12 +126,13 @@ def library_question(question: str, *, after_listing: bool = False, alone: bool 
         kinds = language.kinds(line)
         if kinds and _is_of_library(kinds, after_listing=after_listing, alone=alone or after_listing):
             return _listed(kinds)
-        for asks, patterns, sure in (
+        told: tuple[tuple[Asks, tuple[re.Pattern[str], ...], bool], ...] = (
             ("edit", language.edit, True),
             ("find", language.find_here, True),
             ("mention", language.mention, False),
             ("find", language.find, False),
-        ):
+        )
+        for asks, patterns, sure in told:
             for pattern in patterns:
                 if found := pattern.fullmatch(line):
                     names = {name.partition("_")[0]: value for name, value in found.groupdict().items() if value}

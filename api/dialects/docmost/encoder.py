@@ -62,9 +62,10 @@ def cut_page(use: PageUse) -> CutPage:
 
 def cut_notice(message: Message) -> str:
     """Return the paragraph that says which selected pages were read in part, to readers of the text alone; else ""."""
-    cut = (message.get("pages") or {}).get("cut")
-    if not cut:
+    read = message.get("pages")
+    if read is None or not read["cut"]:
         return ""
+    cut = read["cut"]
     wording = prompts.lines(language(answer_text(message["sections"])))
     titles = (without_marks(without_links(excerpt(use["title"], LONGEST_TITLE))) for use in cut)
     pages = (f"“{title}” ({use['segments']}/{use['of']})" for title, use in zip(titles, cut, strict=True))
