@@ -7,7 +7,7 @@ import prompts
 from answers.citations import describe_source, excerpt
 from answers.drafting import emit_removed, filter_links
 from graph.events import AnyEvent, SectionFinished, SectionStarted, SourcesGraded, TextDelta
-from graph.evidence import Asks, LibraryQuestion, Section, Segment, StopReason
+from graph.evidence import LibraryQuestion, Section, Segment, StopReason
 from graph.ports import ListedDocument, Listing
 from graph.rows import SourceRow
 
@@ -51,36 +51,29 @@ def listing_text(asked: LibraryQuestion, listing: Listing, language: str) -> str
     wording = prompts.lines(language)
     count = wording.one_document if listing.total == 1 else wording.documents.format(count=listing.total)
     told = {"name": excerpt(asked["name"], LONGEST_TITLE), "since": asked["since"], "until": asked["until"]}
-    lead = (_lead if listing.total else _none)(asked, wording).format(documents=count, **told)
+    lead, nothing = (text.format(documents=count, **told) for text in _leads(asked, wording))
     if not listing.total:
-        return lead if lead != wording.catalogue_empty else prompts.join_lines(language, [lead, wording.fill_library])
+        how = [wording.fill_library] if nothing == wording.catalogue_empty else []
+        return prompts.join_lines(language, [nothing, *how])
     lines = [lead, "", *(f"- {_line(document, wording)}" for document in listing.documents)]
     more = listing.total - len(listing.documents)
     return "\n".join([*lines, "", wording.catalogue_more.format(count=more)] if more else lines)
 
 
-def _lead(asked: LibraryQuestion, wording: prompts.Lines) -> str:
-    """Return what stands before a list of documents."""
-    leads: dict[Asks, str] = {
-        "edit": wording.read_only,
-        "mention": wording.catalogue_mentions,
-        "find": wording.catalogue_found,
-        "changed": wording.catalogue_changed,
-        "list": wording.catalogue_of_format if asked["media_type"] else wording.catalogue_holds,
-    }
-    return leads[asked["asks"]]
-
-
-def _none(asked: LibraryQuestion, wording: prompts.Lines) -> str:
-    """Return what is said where there is no such document."""
-    nothing: dict[Asks, str] = {
-        "edit": wording.read_only,
-        "mention": wording.catalogue_not_found,
-        "find": wording.catalogue_not_found,
-        "changed": wording.catalogue_unchanged,
-        "list": wording.catalogue_no_format if asked["media_type"] else wording.catalogue_empty,
-    }
-    return nothing[asked["asks"]]
+def _leads(asked: LibraryQuestion, wording: prompts.Lines) -> tuple[str, str]:
+    """Return what stands before a list of documents, and what is said where there is none."""
+    match asked["asks"]:
+        case "edit":
+            return wording.read_only, wording.read_only
+        case "mention":
+            return wording.catalogue_mentions, wording.catalogue_not_found
+        case "find":
+            return wording.catalogue_found, wording.catalogue_not_found
+        case "changed":
+            return wording.catalogue_changed, wording.catalogue_unchanged
+    if asked["media_type"]:
+        return wording.catalogue_of_format, wording.catalogue_no_format
+    return wording.catalogue_holds, wording.catalogue_empty
 
 
 def _line(document: ListedDocument, wording: prompts.Lines) -> str:

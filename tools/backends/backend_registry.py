@@ -173,8 +173,7 @@ def _lenient(families: Families, settings: Settings) -> Families:
 
 def _stand_in(settings: Settings, name: str) -> str | None:
     """Return the model that answers for a name that is not known, or None where it is known or there is none."""
-    known = name == EXTRACTIVE or any(model.name == name for model in settings.models) or find_backend(name)
-    return None if known or _answering(settings, name) else only_endpoint(settings)
+    return None if _is_known(settings, name) or _answering(settings, name) else only_endpoint(settings)
 
 
 _ANSWERED: dict[tuple[str, str], bool] = {}  # whether an endpoint has answered as a model that is not configured
@@ -184,14 +183,10 @@ MOST_ASKED = 50  # names of such models in a process
 async def ask_for_model(settings: Settings, name: str) -> None:
     """Ask the endpoint once a process whether it has a model that is not configured: then that one answers.
 
-    Only where names of other stacks configure the endpoint, which tell one model alone: who lists models in
-    ``CITEWELL_MODELS`` lists all. An endpoint that does not reply is asked again with the next question.
+    An endpoint that does not reply is asked again with the next question.
     """
-    stand_in = _stand_in(settings, name) if name and "models" in settings.aliases else None
-    if stand_in is None or len(_ANSWERED) >= MOST_ASKED:
-        return
-    model = _named(settings, stand_in, name)
-    if (model.base_url, name) in _ANSWERED:
+    model = _unlisted(settings, name)
+    if model is None or len(_ANSWERED) >= MOST_ASKED or (key := (model.base_url, name)) in _ANSWERED:
         return
     from tools.llm.model_endpoint import Endpoint, RetryPolicy
 
@@ -200,29 +195,36 @@ async def ask_for_model(settings: Settings, name: str) -> None:
         async with aclosing(endpoint.reply([("user", "Hi")], schema=None, max_characters=1, meter=Meter())) as parts:
             await anext(parts)
     except ModelRefused as error:
-        log.warning("Model %s is answered for by %s: %s", name, stand_in, error.message)
-        _ANSWERED[model.base_url, name] = False
+        log.warning("Another model answers for %s: %s", name, error.message)
+        _ANSWERED[key] = False
     except (DependencyFailed, BudgetExhausted):
         return
     else:
-        _ANSWERED[model.base_url, name] = True
+        _ANSWERED[key] = True
 
 
 def _answering(settings: Settings, name: str) -> ModelSettings | None:
     """Return a model that is not configured, but that its endpoint was found to have."""
-    stand_in = only_endpoint(settings)
-    if stand_in is None or "models" not in settings.aliases:
+    model = _unlisted(settings, name)
+    return model if model is not None and _ANSWERED.get((model.base_url, name)) else None
+
+
+def _unlisted(settings: Settings, name: str) -> ModelSettings | None:
+    """Return a model that is not configured as another one of the endpoint; None where there can be none.
+
+    That is where names of other stacks configure the endpoint, which tell one model alone: who lists models in
+    ``CITEWELL_MODELS`` lists all.
+    """
+    if not name or "models" not in settings.aliases or _is_known(settings, name):
         return None
-    base_url = next(each.base_url for each in settings.models if each.name == stand_in)
-    return _named(settings, stand_in, name) if _ANSWERED.get((base_url, name)) else None
-
-
-def _named(settings: Settings, model: str, name: str) -> ModelSettings:
-    """Return another model of the endpoint of one of the settings."""
-    known = next(each for each in settings.models if each.name == model)
-    context = usual_context(name, known.base_url)
+    [model] = settings.models
+    context = usual_context(name, model.base_url)
     own = {"name": name, "model": name, "label": "", "thinking_model": None, "context_tokens": context}
-    return known.model_copy(update=own)
+    return model.model_copy(update=own)
+
+
+def _is_known(settings: Settings, name: str) -> bool:
+    return name == EXTRACTIVE or any(model.name == name for model in settings.models) or bool(find_backend(name))
 
 
 def only_endpoint(settings: Settings) -> str | None:
