@@ -26,6 +26,7 @@ from graph.errors import (
     ModelUnavailable,
 )
 from migrations import pending
+from text.counted import counted
 from text.terms import TERMS_VERSION
 from tools.backends.backend_registry import configured_families, opened_reranker
 from tools.embeddings.embedder import Embedder, refuse_mismatch
@@ -245,7 +246,7 @@ async def check_terms(settings: Settings) -> Check:
     except CitewellError as error:
         return failed("terms", error)
     told = (
-        f"{older} workspaces are of an earlier release: dates, versions and typos are found in them after"
+        f"{counted(older, 'workspace')} of an earlier release: dates, versions and typos are found there after"
         " `citewell reindex`"
         if older
         else "all spellings of a word are found"
@@ -319,9 +320,9 @@ async def check_milvus(settings: Settings) -> Check:
         "waiting_documents": backlog.documents,
         "behind_seconds": round(backlog.seconds),
     }
-    lag = f"; {backlog.documents} documents wait, since {backlog.seconds:.0f} s" if backlog.documents else ""
+    lag = f"; {counted(backlog.documents, 'document')} waiting, for {backlog.seconds:.0f} s" if backlog.documents else ""
     state = "names candidates" if index.state == "serving" else "is being filled"
-    return Check("milvus", True, f"{index.collection} {state}, of {rows} segments{lag}", facts=facts)
+    return Check("milvus", True, f"{index.collection} {state}, of {counted(rows, 'segment')}{lag}", facts=facts)
 
 
 async def check_login(settings: Settings) -> Check:

@@ -10,6 +10,7 @@ from rich.text import Text
 
 from cli.rendering.terminal_run import TerminalRun
 from cli.rendering.wrapping import show_indented
+from text.counted import counted
 
 if TYPE_CHECKING:
     from tools.library.ingestion import Ingested
@@ -38,7 +39,7 @@ class Stage:
         new = sum(1 for document in ingested if document.status != "unchanged")
         segments = sum(document.segments for document in ingested)
         self._print(
-            f"Library: the manual and nine demo documents, {len(ingested)} in all, {segments} segments; {new} new."
+            f"Library: the manual and nine demo documents, {len(ingested)} in all, {counted(segments, 'segment')}; {new} new."
         )
 
     def question(self, number: int, of: int, text: str, shows: str) -> TerminalRun:
