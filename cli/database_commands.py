@@ -89,7 +89,9 @@ async def reindex(
         with _progress("Embedding") as on_progress:
             done = await _embed_library(storage.database, embedder, settings, on == "ray", tasks, on_progress)
     print_result(
-        done, f"Embedded {counted(done.segments, 'segment')} with {done.model}, {done.dimension} dimensions.", as_json=as_json
+        done,
+        f"Embedded {counted(done.segments, 'segment')} with {done.model}, {done.dimension} dimensions.",
+        as_json=as_json,
     )
 
 
@@ -201,7 +203,9 @@ async def purge(
         originals = Originals.of(settings, storage.database, storage.workspaces)
         documents = Documents(storage.database, storage.workspaces, originals)
         purged = await documents.purge(settings.workspace, older_than=timedelta(days=older_than_days))
-    print_result({"workspace": settings.workspace, "purged": purged}, f"Removed {counted(purged, 'document')}.", as_json=as_json)
+    print_result(
+        {"workspace": settings.workspace, "purged": purged}, f"Removed {counted(purged, 'document')}.", as_json=as_json
+    )
     return Exit.OK
 
 

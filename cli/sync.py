@@ -268,7 +268,9 @@ async def delete(
         sources = _sources(storage)
         source = await sources.get(storage.identity, as_id(source_id, "source"))
         what = "and keep" if keep_documents else "with"
-        if not confirmed(f"Delete the source {source.location} {what} its {counted(source.documents, 'document')}?", yes):
+        if not confirmed(
+            f"Delete the source {source.location} {what} its {counted(source.documents, 'document')}?", yes
+        ):
             return Exit.USAGE
         deleted = await sources.delete(storage.identity, source.source_id, with_documents=not keep_documents)
     print_result(
