@@ -91,7 +91,7 @@ async def add(
 
     settings = load_settings(**({} if workspace is None else {"workspace": workspace}))
     state = await _examine(settings, added.name, exam, yes, as_json)
-    ended, answered = await _ask(settings, ask, as_json) if ask else (Exit.OK, None)
+    ended, answered = await _ask(settings, ask, workspace, as_json) if ask else (Exit.OK, None)
     if as_json:
         told = {field: value for field, value in _stored(added).items() if field != "api_key"}
         examined = None if state is None else state.document()
@@ -234,18 +234,18 @@ async def _examine(
         return None
     state = await take_exam(settings, name, (), agreed=agreed)
     if not state.results:
-        _say(f"Until it is taken, what {name} says in its own words stays unverified.")
+        _say(f"Until `citewell judge exam --model {name}` takes it, what it says in its own words stays unverified.")
     elif not as_json:
         show_exam(state)
     return state
 
 
-async def _ask(settings: "Settings", question: str, as_json: bool) -> tuple[Failed | Exit, Any]:
+async def _ask(settings: "Settings", question: str, workspace: str | None, as_json: bool) -> tuple[Failed | Exit, Any]:
     """Ask a question; return how that ended, and the answer where it is for a program."""
     from cli.answering import answer
 
     documents: list[Any] = []
-    asked = Asked(question, "", None, [], {}, settings.workspace, None, as_json)
+    asked = Asked(question, "", None, [], {"max_seconds": 2 * PATIENCE}, workspace, None, as_json)
     async with opened(settings) as citewell:
         ended = await answer(citewell, settings, asked, replace(OWN_SCREEN, print_json=documents.append))
     return ended, next(iter(documents), None)

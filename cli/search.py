@@ -31,7 +31,7 @@ async def search(
 ) -> None:
     """Search the library without generating an answer.
 
-    Shows the best segments first, with their relevance.
+    Shows the best segments first, with their places.
     """
     from cli.rendering.transcript import show_hits
     from graph.errors import InvalidRequest
