@@ -251,7 +251,7 @@ def test_workspaces_are_made_listed_and_deleted_with_all_they_hold(home: Home, w
     assert (held["documents"], held["sessions"]) == (1, 1)
     unsure = home.citewell("workspaces", "delete", "attic")
     assert unsure.code == Exit.USAGE
-    assert "1 documents and 1 sessions" in unsure.err
+    assert "1 document and 1 session" in unsure.err
     assert home.citewell("workspaces", "delete", "attic", "--yes", "--json").json["deleted"] is True
     assert "attic" not in home.citewell("workspaces", "list").out
     assert home.citewell("workspaces", "delete", "attic", "--yes").code == Exit.NOT_FOUND
