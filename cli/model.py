@@ -19,7 +19,7 @@ from cli.console import OWN_SCREEN, print_json, progress_console
 from cli.model_servers import Listed, context_of, find_servers, list_models
 from cli.nearest_names import did_you_mean
 from cli.options import AsJson, WorkspaceName, Yes
-from graph.errors import ConfigurationError, InvalidRequest, ModelRefused
+from graph.errors import ConfigurationError, DependencyFailed, InvalidRequest, ModelRefused
 
 if TYPE_CHECKING:
     from cli.judge import JudgeState
@@ -221,7 +221,7 @@ def _set_variables(path: Path, variables: Mapping[str, str]) -> None:
 async def _examine(
     settings: "Settings", name: str, wanted: bool | None, yes: bool, as_json: bool
 ) -> "JudgeState | None":
-    """Tell what the exam of the model's judge costs, and take it where that is agreed; None where nothing judges."""
+    """Tell what the exam of the model's judge costs, and take it where that is agreed; None where it can't be taken."""
     from cli.judge import show_exam, take_exam
 
     def agreed(cost: str) -> bool:
@@ -232,8 +232,12 @@ async def _examine(
 
     if settings.judge.kind == "off":
         return None
-    state = await take_exam(settings, name, (), agreed=agreed)
-    if not state.results:
+    state = None
+    try:
+        state = await take_exam(settings, name, (), agreed=agreed)
+    except DependencyFailed as error:  # the model is there all the same, and a question may be asked
+        _say(f"It was broken off: {error.message}")
+    if state is None or not state.results:
         _say(f"Until `citewell judge exam --model {name}` takes it, what it says in its own words stays unverified.")
     elif not as_json:
         show_exam(state)

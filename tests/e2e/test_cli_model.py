@@ -80,6 +80,20 @@ def test_what_stands_in_the_file_is_kept_and_the_key_is_nowhere_else(
     assert names == ["other", "mine"]
 
 
+def test_an_exam_that_breaks_off_keeps_no_question_from_being_asked(
+    at_home: Home, scripted_openai: ScriptedOpenAI
+) -> None:
+    def busy(request: ModelRequest) -> Reply:
+        return status(401, "not today") if claims_to_judge(request) else say(sensible(request))
+
+    scripted_openai.respond = busy
+    assert at_home.citewell("ingest", "rates.md", "-w", "broken-off").code == Exit.OK
+    asked = ("--ask", "How much does a member pay a month?", "-w", "broken-off")
+    done = add(at_home, "--endpoint", scripted_openai.base_url, "--model", "busy", "--yes", *asked, "--json")
+    assert (done.code, done.json["exam"], done.json["answer"]["outcome"]) == (Exit.OK, None, "answered")
+    assert "judge exam --model busy" in done.err
+
+
 def test_a_model_that_does_not_answer_is_not_written(at_home: Home, scripted_openai: ScriptedOpenAI) -> None:
     scripted_openai.respond = lambda request: status(404, "no such model")
     done = add(at_home, "--endpoint", scripted_openai.base_url, "--model", "any", "--yes", "--json")
