@@ -8,7 +8,6 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -70,15 +69,17 @@ async def add(
     Finds Ollama, LM Studio, llama.cpp and vLLM on this machine. Tells what the model's exam as a judge costs, and takes
     it where you agree.
     """
-    from tools.settings import load_settings
-
     _refuse_overruled()
     settings = settings_for(workspace)
-    base_url, key, listed = await _endpoint(endpoint, _key(key_env))
+    key = os.environ.get(key_env, "").strip() if key_env else ""
+    if key_env and not (key and key.isascii() and key.isprintable()):
+        raise InvalidRequest(f"--key-env: {key_env} holds no key.", suggestion=f"Set {key_env}, and export it.")
+    base_url, key, listed = await _endpoint(endpoint, key)
     chosen = served or _chosen("--model", list(listed or ()))
     if listed and chosen not in listed:
         _say(f"{base_url} does not list {chosen}. {did_you_mean(chosen, listed)}".strip())
-    fields: dict[str, Any] = {"name": name or _own_name(chosen), "base_url": base_url, "api_key": key, "model": chosen}
+    own_name = re.sub(r"[^\w.:/-]+", "-", Path(chosen).stem if chosen.startswith("/") else chosen)[:100]
+    fields: dict[str, Any] = {"name": name or own_name, "base_url": base_url, "api_key": key, "model": chosen}
     if HERE.match(base_url):
         fields["timeout_seconds"] = PATIENCE
     tried = await _greet(settings, _checked(fields))
@@ -89,11 +90,11 @@ async def add(
     _set_variables(FILE, {MODELS: json.dumps([_stored(each) for each in models]), DEFAULT: added.name})
     _say(f"{FILE} has the model {added.name} now, which answers. A server that runs has to be started again.")
 
-    settings = load_settings(**({} if workspace is None else {"workspace": workspace}))
+    settings = settings.model_copy(update={"models": models, "default_model": added.name})
     state = await _examine(settings, added.name, exam, yes, as_json)
     ended, answered = await _ask(settings, ask, workspace, as_json) if ask else (Exit.OK, None)
     if as_json:
-        told = {field: value for field, value in _stored(added).items() if field != "api_key"}
+        told = added.model_dump(exclude={"api_key"}, exclude_unset=True)
         examined = None if state is None else state.document()
         print_json({"model": told, "file": str(FILE), "tried": tried, "exam": examined, "answer": answered})
     return ended
@@ -110,15 +111,6 @@ def _refuse_overruled() -> None:
             f"{', '.join(stronger)} would overrule what is added to {FILE}.",
             suggestion=f"Write it into {FILE} as {MODELS} and {DEFAULT}, and unset it.",
         )
-
-
-def _key(variable: str | None) -> str:
-    if variable is None:
-        return ""
-    key = os.environ.get(variable, "").strip()
-    if not (key and key.isascii() and key.isprintable()):
-        raise InvalidRequest(f"--key-env: {variable} holds no key.", suggestion=f"Set {variable}, and export it.")
-    return key
 
 
 async def _endpoint(named: str | None, key: str) -> tuple[str, str, Listed | None]:
@@ -156,12 +148,6 @@ def _chosen(option: str, offered: Sequence[str]) -> str:
         advice = did_you_mean(picked, offered) or None
         raise InvalidRequest(f"{option}: {picked!r} is none of these.", suggestion=advice)
     return numbered.get(picked, picked)
-
-
-def _own_name(served: str) -> str:
-    """Return what a served model is called here: the name of its file where it is a path, in letters that we take."""
-    name = Path(served).stem if served.startswith("/") else served
-    return re.sub(r"[^\w.:/-]+", "-", name)[:100]
 
 
 def _checked(fields: Mapping[str, Any]) -> "ModelSettings":
@@ -204,18 +190,14 @@ def _stored(each: "ModelSettings") -> dict[str, Any]:
     return {**each.model_dump(exclude={"api_key"}, exclude_unset=True), **({"api_key": key} if key else {})}
 
 
-def _set_variables(path: Path, variables: Mapping[str, str]) -> None:
-    """Set variables in a file that its owner alone may read then, all or none; what else stands in it is kept."""
+def _set_variables(file: Path, variables: Mapping[str, str]) -> None:
+    """Set variables in a file that its owner alone may read; what else stands in it is kept, whatever happens."""
     from dotenv import set_key
 
-    path = path.resolve()
-    with TemporaryDirectory(prefix=f"{path.name}.", dir=path.parent) as folder:  # for its owner alone, too
-        draft = Path(folder) / path.name
-        draft.write_bytes(path.read_bytes() if path.exists() else b"")
-        draft.chmod(0o600)
-        for name, value in variables.items():
-            set_key(draft, name, value)
-        draft.replace(path)
+    file.touch()
+    file.chmod(0o600)
+    for name, value in variables.items():
+        set_key(file, name, value, follow_symlinks=True)  # in a copy, which then takes its place
 
 
 async def _examine(
