@@ -60,8 +60,10 @@ async def exam(
     state = await take_exam(settings_for(), model, language or (), agreed=told, again=again, at_once=concurrency)
     if as_json:
         print_json({**state.document(), "stored": True})
-    else:
-        show_exam(state)
+        return
+    _show([state])
+    for code, result in state.results.items():
+        progress_console().print(f"{code}: {'; '.join(result.faults) or 'passed'}.", markup=False)
 
 
 async def take_exam(
@@ -95,13 +97,6 @@ async def take_exam(
         with progress_bar("Judging") as progress:
             results = await examiner.take(asked, chosen, again=again, progress=progress, at_once=at_once)
     return JudgeState(asked.name, asked.version, exam.digest, results={code: results[code] for code in chosen})
-
-
-def show_exam(state: "JudgeState") -> None:
-    """Show the result of an exam, and why it was failed."""
-    _show([state])
-    for code, result in state.results.items():
-        progress_console().print(f"{code}: {'; '.join(result.faults) or 'passed'}.", markup=False)
 
 
 @judge.command("list")

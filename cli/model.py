@@ -5,7 +5,7 @@ import os
 import re
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -75,7 +75,7 @@ async def add(
     if key_env and not (key and key.isascii() and key.isprintable()):
         raise InvalidRequest(f"--key-env: {key_env} holds no key.", suggestion=f"Set {key_env}, and export it.")
     base_url, key, listed = await _endpoint(endpoint, key)
-    chosen = served or _chosen("--model", list(listed or ()))
+    chosen = served or _chosen("--model", dict.fromkeys(listed or (), ""))
     if listed and chosen not in listed:
         _say(f"{base_url} does not list {chosen}. {did_you_mean(chosen, listed)}".strip())
     own_name = re.sub(r"[^\w.:/-]+", "-", Path(chosen).stem if chosen.startswith("/") else chosen)[:100]
@@ -91,7 +91,7 @@ async def add(
     _say(f"{FILE} has the model {added.name} now, which answers. A server that runs has to be started again.")
 
     settings = settings.model_copy(update={"models": models, "default_model": added.name})
-    state = await _examine(settings, added.name, exam, yes, as_json)
+    state = await _examine(settings, added.name, exam, yes)
     ended, answered = await _ask(settings, ask, workspace, as_json) if ask else (Exit.OK, None)
     if as_json:
         told = added.model_dump(exclude={"api_key"}, exclude_unset=True)
@@ -122,7 +122,11 @@ async def _endpoint(named: str | None, key: str) -> tuple[str, str, Listed | Non
                 "--endpoint: no model server was found on this machine.",
                 suggestion="Start Ollama, LM Studio, llama.cpp or vLLM on its usual port, or name an address.",
             )
-        named = _chosen("--endpoint", list(found)) if found else typer.prompt("Address of the endpoint", err=True)
+        named = (
+            _chosen("--endpoint", {at: ", ".join(each) for at, each in found.items()})
+            if found
+            else typer.prompt("Address of the endpoint", err=True)
+        )
     base_url = _checked({"name": "new", "base_url": named, "model": ""}).base_url
     try:
         return base_url, key, await list_models(base_url, key)
@@ -133,20 +137,20 @@ async def _endpoint(named: str | None, key: str) -> tuple[str, str, Listed | Non
     return base_url, key, await list_models(base_url, key)
 
 
-def _chosen(option: str, offered: Sequence[str]) -> str:
-    """Return the only one that is offered, or the one that a person picks. Raises InvalidRequest where nobody can."""
-    if len(offered) == 1:
-        return offered[0]
-    if not offered or not sys.stdin.isatty():
-        there = f"there are {', '.join(offered)}" if offered else "the endpoint lists none"
-        raise InvalidRequest(f"{option}: {there}.", suggestion=f"Name one with {option}.")
+def _chosen(option: str, offered: Mapping[str, str]) -> str:
+    """Return the only one of what is offered, each with a note, or the one that a person picks.
+
+    Raises InvalidRequest where nobody can pick.
+    """
     numbered = {str(number): each for number, each in enumerate(offered, start=1)}
-    for number, each in numbered.items():
-        _say(f"{number:>3}. {each}")
-    picked: str = typer.prompt("Which", default="1", err=True)
+    picked = "1" if len(offered) == 1 else ""
+    if not picked and offered and sys.stdin.isatty():
+        for number, each in numbered.items():
+            _say(f"{number:>3}. {each}  {offered[each]}".rstrip())
+        picked = typer.prompt("Which", default="1", err=True)
     if picked not in (*numbered, *offered):
-        advice = did_you_mean(picked, offered) or None
-        raise InvalidRequest(f"{option}: {picked!r} is none of these.", suggestion=advice)
+        advice = did_you_mean(picked, offered) or f"Name one with {option}."
+        raise InvalidRequest(f"{option}: there are {', '.join(offered) or 'none'}.", suggestion=advice)
     return numbered.get(picked, picked)
 
 
@@ -200,11 +204,9 @@ def _set_variables(file: Path, variables: Mapping[str, str]) -> None:
         set_key(file, name, value, follow_symlinks=True)  # in a copy, which then takes its place
 
 
-async def _examine(
-    settings: "Settings", name: str, wanted: bool | None, yes: bool, as_json: bool
-) -> "JudgeState | None":
+async def _examine(settings: "Settings", name: str, wanted: bool | None, yes: bool) -> "JudgeState | None":
     """Tell what the exam of the model's judge costs, and take it where that is agreed; None where it can't be taken."""
-    from cli.judge import show_exam, take_exam
+    from cli.judge import take_exam
 
     def agreed(cost: str) -> bool:
         _say(cost)
@@ -219,10 +221,11 @@ async def _examine(
         state = await take_exam(settings, name, (), agreed=agreed)
     except DependencyFailed as error:  # the model is there all the same, and a question may be asked
         _say(f"It was broken off: {error.message}")
-    if state is None or not state.results:
-        _say(f"Until `citewell judge exam --model {name}` takes it, what it says in its own words stays unverified.")
-    elif not as_json:
-        show_exam(state)
+    results = state.results if state else {}
+    for code, result in results.items():
+        _say(f"{code}: {'; '.join(result.faults) or 'passed'}.")
+    if not any(result.passed for result in results.values()):
+        _say(f"What it says in words of its own stays unverified until it passes: citewell judge exam --model {name}")
     return state
 
 
