@@ -36,17 +36,8 @@ Endpoint = Annotated[
     str | None, typer.Option("--endpoint", help="Its address; default: a server on this machine.", show_default=False)
 ]
 Served = Annotated[str | None, typer.Option("--model", help="The model, as the endpoint calls it.", show_default=False)]
-Called = Annotated[
-    str | None, typer.Option("--name", help="What it is called here; default: as there.", show_default=False)
-]
 KeyVariable = Annotated[
     str | None, typer.Option("--key-env", help="The variable that holds the endpoint's key.", show_default=False)
-]
-TakeExam = Annotated[
-    bool | None,
-    typer.Option(
-        "--exam/--no-exam", help="Take its exam as a judge, or not; default: you are asked.", show_default=False
-    ),
 ]
 FirstQuestion = Annotated[str, typer.Option("--ask", help="A first question, asked at the end.", show_default=False)]
 
@@ -56,9 +47,7 @@ FirstQuestion = Annotated[str, typer.Option("--ask", help="A first question, ask
 async def add(
     endpoint: Endpoint = None,
     served: Served = None,
-    name: Called = None,
     key_env: KeyVariable = None,
-    exam: TakeExam = None,
     ask: FirstQuestion = "",
     yes: Yes = False,
     workspace: WorkspaceName = None,
@@ -78,8 +67,8 @@ async def add(
     chosen = served or _chosen("--model", dict.fromkeys(listed or (), ""))
     if listed and chosen not in listed:
         _say(f"{base_url} does not list {chosen}. {did_you_mean(chosen, listed)}".strip())
-    own_name = re.sub(r"[^\w.:/-]+", "-", Path(chosen).stem if chosen.startswith("/") else chosen)[:100]
-    fields: dict[str, Any] = {"name": name or own_name, "base_url": base_url, "api_key": key, "model": chosen}
+    name = re.sub(r"[^\w.:/-]+", "-", Path(chosen).stem if chosen.startswith("/") else chosen)[:100]
+    fields: dict[str, Any] = {"name": name, "base_url": base_url, "api_key": key, "model": chosen}
     if HERE.match(base_url):
         fields["timeout_seconds"] = PATIENCE
     tried = await _greet(settings, _checked(fields))
@@ -91,7 +80,7 @@ async def add(
     _say(f"{FILE} has the model {added.name} now, which answers. A server that runs has to be started again.")
 
     settings = settings.model_copy(update={"models": models, "default_model": added.name})
-    state = await _examine(settings, added.name, exam, yes)
+    state = await _examine(settings, added.name, yes)
     ended, answered = await _ask(settings, ask, workspace, as_json) if ask else (Exit.OK, None)
     if as_json:
         told = added.model_dump(exclude={"api_key"}, exclude_unset=True)
@@ -204,15 +193,13 @@ def _set_variables(file: Path, variables: Mapping[str, str]) -> None:
         set_key(file, name, value, follow_symlinks=True)  # in a copy, which then takes its place
 
 
-async def _examine(settings: "Settings", name: str, wanted: bool | None, yes: bool) -> "JudgeState | None":
+async def _examine(settings: "Settings", name: str, yes: bool) -> "JudgeState | None":
     """Tell what the exam of the model's judge costs, and take it where that is agreed; None where it can't be taken."""
     from cli.judge import take_exam
 
     def agreed(cost: str) -> bool:
         _say(cost)
-        if wanted is None and not yes and sys.stdin.isatty():
-            return typer.confirm("Take it now?", default=True, err=True)
-        return yes if wanted is None else wanted
+        return yes or (sys.stdin.isatty() and typer.confirm("Take it now?", default=True, err=True))
 
     if settings.judge.kind == "off":
         return None

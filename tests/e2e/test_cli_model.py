@@ -62,7 +62,7 @@ def test_what_stands_in_the_file_is_kept_and_the_key_is_nowhere_else(
     other = {"name": "other", "base_url": "http://127.0.0.1:1/v1", "api_key": "sk-other", "model": "x"}
     file = at_home.folder / ".env"
     file.write_text(f"# ours\nCITEWELL_MODELS='{json.dumps([other])}'\nPORT=1\nCITEWELL_TOP='a b'\n", encoding="utf-8")
-    arguments = ("--endpoint", scripted_openai.base_url, "--model", "any", "--name", "mine", "--no-exam")
+    arguments = ("--endpoint", scripted_openai.base_url, "--model", "mine")
     done = add(at_home, *arguments, "--key-env", "MY_KEY", MY_KEY=KEY)
     assert done.code == Exit.OK, done.err
     assert KEY not in done.out + done.err
@@ -108,7 +108,6 @@ def test_a_model_that_does_not_answer_is_not_written(at_home: Home, scripted_ope
     [
         (["--endpoint", "localhost"], {}, Exit.USAGE, "--endpoint"),
         (["--endpoint", "HERE", "--key-env", "NO_KEY"], {}, Exit.USAGE, "NO_KEY"),
-        (["--endpoint", "HERE", "--model", "any", "--name", "a b"], {}, Exit.USAGE, "--name"),
         (
             ["--endpoint", "HERE"],
             {"CITEWELL_DEFAULT_MODEL": "extractive"},
