@@ -17,7 +17,7 @@ from cli.command import Exit, Failed, awaited, opened, settings_for
 from cli.console import OWN_SCREEN, print_json, progress_console
 from cli.model_servers import Listed, context_of, find_servers, list_models
 from cli.nearest_names import did_you_mean
-from cli.options import AsJson, WorkspaceName, Yes
+from cli.options import AsJson, WorkspaceName, Yes, writing
 from graph.errors import ConfigurationError, DependencyFailed, InvalidRequest, ModelRefused
 
 if TYPE_CHECKING:
@@ -76,7 +76,8 @@ async def add(
         fields["context_tokens"] = min(context, MOST_CONTEXT)
     added = _checked(fields)
     models = [*(each for each in settings.models if each.name != added.name), added]
-    _set_variables(FILE, {MODELS: json.dumps([_stored(each) for each in models]), DEFAULT: added.name})
+    with writing(FILE, str(FILE)):
+        _set_variables(FILE, {MODELS: json.dumps([_stored(each) for each in models]), DEFAULT: added.name})
     _say(f"{FILE} has the model {added.name} now, which answers. A server that runs has to be started again.")
 
     settings = settings.model_copy(update={"models": models, "default_model": added.name})

@@ -42,6 +42,16 @@ def test_a_name_that_is_like_none_is_not_taken_for_another(home: Home) -> None:
         assert "?" not in done.json["error"]["suggestion"]
 
 
+def test_nobody_is_told_the_space_of_what_they_may_not_read(home: Home, write: Writer) -> None:
+    write("owned/rates.md", "The mole costs 40 euros.")
+    assert home.citewell("ingest", "owned", "-w", "harbour", "--owner", "ann", "--space", "ledgers").code == Exit.OK
+    told = [
+        home.citewell("search", "mole", "-w", "harbour", "--space", "ledger", "-u", u, "--json") for u in ("ann", "bo")
+    ]
+    assert [done.code for done in told] == [Exit.NOT_FOUND, Exit.NOT_FOUND]
+    assert ["ledgers" in done.json["error"]["suggestion"] for done in told] == [True, False]
+
+
 @pytest.mark.parametrize(("typed", "nearest"), [("inget", "ingest"), ("documnets", "documents")])
 def test_a_mistyped_command_is_told_the_nearest(home: Home, typed: str, nearest: str) -> None:
     done = home.citewell(typed)
