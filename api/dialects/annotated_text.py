@@ -103,7 +103,7 @@ def by_index(citation: Citation, url: str) -> int:
 def by_appearance() -> Numbering:
     """Return a numbering of URLs from 1, in the order in which the text cites them.
 
-    For a client that has only the annotations, ``[n]`` is the n-th distinct URL among them.
+    For a client that has only the annotations, ``[n]`` is the n-th of them.
     """
     numbers: dict[str, int] = {}
 
@@ -124,8 +124,9 @@ class AnnotatedText:
     """The text of an answer, written part by part, with the annotations of its marked claims.
 
     Indices of ``annotations`` count the code points of the whole text with its marks, end exclusive; a span is the
-    claim without the marks after it. One whose mark leaves later is annotated then. ``annotate`` gives an annotation
-    its form.
+    claim without the marks after it. One whose mark leaves later is annotated then. ``first`` are those that cite their
+    source first, so that the n-th of them is of the mark ``[n]``; ``further`` are the others, sent behind all of them.
+    ``annotate`` gives an annotation its form.
     """
 
     def __init__(
@@ -136,7 +137,9 @@ class AnnotatedText:
         links: bool,
         annotate: Callable[[Cited], Annotation] = chat_annotation,
     ) -> None:
-        self.annotations: list[Annotation] = []
+        self.first: list[Annotation] = []
+        self.further: list[Annotation] = []
+        self._annotated: set[int] = set()  # by number
         self._addresses = addresses
         self._number = number
         self._form = annotate
@@ -145,6 +148,11 @@ class AnnotatedText:
         self._linked: dict[int, str] = {}  # by number: the place of the first quote
         self._spans: dict[tuple[int, int], Span] = {}  # of claims without annotations, by section and end
         self._length = 0
+
+    @property
+    def annotations(self) -> list[Annotation]:
+        """All annotations, each source's first one before those that cite one again, as clients list sources."""
+        return [*self.first, *self.further]
 
     def write(self, section: FinalSection) -> list[str]:
         """Append a part of a section, and return it in pieces that split no mark."""
@@ -177,7 +185,9 @@ class AnnotatedText:
                 url, title, paged = self._cited[citation["source_index"], citation.get("anchor", "")]
                 hangs_on = quote_of(citation) if says_more(citation) else None
                 cited = Cited(citation, url, title, paged, span["start"], span["end"], hangs_on)
-                self.annotations.append(self._form(cited))
+                number = citation["source_index"]
+                (self.further if number in self._annotated else self.first).append(self._form(cited))
+                self._annotated.add(number)
 
     def _mark(self, number: int) -> str:
         return f"[[{number}]]({self._linked[number].translate(_ESCAPED)})" if self._links else bracket(number)

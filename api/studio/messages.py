@@ -8,9 +8,8 @@ from uuid import UUID, uuid4
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 
 from api.dialects.annotated_text import AnnotatedText, Annotation, Cited, SourceAddresses, by_index
-from api.dialects.chat_request import ChatMessage, parse_question, recent_turns, without_marks
+from api.dialects.chat_request import MARKS, ChatMessage, parse_question, recent_turns, without_marks
 from api.dialects.citation_marks import bracket
-from api.dialects.openai_api import MARKS
 from api.dialects.section_buffer import final_sections
 from graph.errors import InvalidRequest
 from graph.evidence import Message, Source
