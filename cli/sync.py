@@ -12,11 +12,12 @@ from cli.console import print_json, print_result, print_rows, progress_console, 
 from cli.ingest import PROCESSES, opened_pages
 from cli.options import AsJson, Owner, Readers, SpaceSlug, UserName, WorkspaceName, Yes, as_id, confirmed
 from cli.rendering.ingested_files import similar
+from text.counted import counted
 
 if TYPE_CHECKING:
     from graph.evidence import Identity
     from tools.library.sandbox import Sandbox
-    from tools.library.source_records import Kind, Source, Sources
+    from tools.library.source_records import Kind, Sources, SyncedSource
     from tools.library.syncing import Syncer, SyncReport
     from tools.settings import Settings
 
@@ -129,12 +130,12 @@ class _How:
                     await self._follow(syncer, sandbox, identity, source)
         return Exit.REFUSED if report.counts["unreadable"] else Exit.OK
 
-    async def _source(self, sources: "Sources", identity: "Identity") -> "Source":
+    async def _source(self, sources: "Sources", identity: "Identity") -> "SyncedSource":
         """Return the source of the location with its options; a dry run stores none."""
         import asyncio
 
         from tools.library.new_documents import checked_readers, stored_readers
-        from tools.library.source_records import Source, SourceOptions
+        from tools.library.source_records import SourceOptions, SyncedSource
         from tools.library.syncing import checked_location
 
         location = await asyncio.to_thread(checked_location, self.kind, self.location, None)
@@ -151,9 +152,9 @@ class _How:
             return (await sources.add(identity, self.kind, location, options, owner=self.owner, readers=readers))[0]
         now = datetime.now(UTC)
         source_id = known.source_id if known is not None else str(uuid4())
-        return Source(source_id, self.kind, location, self.owner, readers, options.stored(), now, None, None, 0)
+        return SyncedSource(source_id, self.kind, location, self.owner, readers, options.stored(), now, None, None, 0)
 
-    async def _sync(self, syncer: "Syncer", identity: "Identity", source: "Source") -> "SyncReport":
+    async def _sync(self, syncer: "Syncer", identity: "Identity", source: "SyncedSource") -> "SyncReport":
         """Sync with a progress bar if stderr is a terminal, and ask where many documents would be deleted."""
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
@@ -178,7 +179,7 @@ class _How:
                     raise
         return await syncer.sync(identity, source, most_deleted=1.0)
 
-    async def _follow(self, syncer: "Syncer", sandbox: "Sandbox", identity: "Identity", source: "Source") -> None:
+    async def _follow(self, syncer: "Syncer", sandbox: "Sandbox", identity: "Identity", source: "SyncedSource") -> None:
         """Sync whenever the source changes, until interrupted; what goes wrong is told and tried again.
 
         No process of the sandbox is kept in between.
@@ -267,12 +268,14 @@ async def delete(
         sources = _sources(storage)
         source = await sources.get(storage.identity, as_id(source_id, "source"))
         what = "and keep" if keep_documents else "with"
-        if not confirmed(f"Delete the source {source.location} {what} its {source.documents} documents?", yes):
+        if not confirmed(
+            f"Delete the source {source.location} {what} its {counted(source.documents, 'document')}?", yes
+        ):
             return Exit.USAGE
         deleted = await sources.delete(storage.identity, source.source_id, with_documents=not keep_documents)
     print_result(
         {"source_id": source.source_id, "deleted": True, "documents_deleted": deleted},
-        f"Deleted {source.location}, and {deleted} documents.",
+        f"Deleted {source.location}, and {counted(deleted, 'document')}.",
         as_json=as_json,
     )
     return Exit.OK
@@ -284,7 +287,7 @@ def _sources(storage: Storage) -> "Sources":
     return Sources(storage.database, storage.workspaces)
 
 
-def _row(source: "Source") -> list[str]:
+def _row(source: "SyncedSource") -> list[str]:
     synced = f"{source.synced_at:%Y-%m-%d %H:%M}" if source.synced_at else "never"
     problem = (source.report or {}).get("problem") or {"message": ""}
     return [source.source_id, source.kind, source.location, str(source.documents), synced, problem["message"]]

@@ -428,7 +428,7 @@ class TestWithAModel:
         assert told.text == f"{LEAVE_PASSAGE}[^1]"
         assert scripted_openai.requests == []
 
-    async def test_a_session_that_is_answering_says_so(
+    async def test_a_question_waits_for_the_one_before_it_and_a_session_that_is_answering_is_not_deleted(
         self, model_client: httpx.AsyncClient, scripted_openai: ScriptedOpenAI
     ) -> None:
         hold, session = Hold(), (await ai_session(model_client))["id"]
@@ -436,15 +436,41 @@ class TestWithAModel:
         asked = asking(LEAVE, session, selectedPageIds=[HANDBOOK])
         reading = asyncio.create_task(model_client.post("/api/ai/chat/stream", **asked))
         await asyncio.to_thread(hold.wait_reached)
-        for busy in (
-            await model_client.post("/api/ai/chat/stream", **asked),
-            await model_client.delete(f"/api/ai/sessions/{session}"),
-        ):
-            assert (busy.status_code, busy.json()["statusCode"], busy.json()["code"]) == (409, 409, "session_busy")
+        busy = await model_client.delete(f"/api/ai/sessions/{session}")
+        assert (busy.status_code, busy.json()["statusCode"], busy.json()["code"]) == (409, 409, "session_busy")
         titled = (await model_client.post(f"/api/ai/sessions/{session}/auto-title")).json()
         assert titled["title"] not in ("", "New Chat")
+        waiting = asyncio.create_task(model_client.post("/api/ai/chat/stream", **asked))
         hold.release()
         assert Told(await reading).text
+        assert Told(await waiting).text
+
+    async def test_what_is_sent_while_the_last_answer_is_aborted_is_answered(
+        self, model_client: httpx.AsyncClient, scripted_openai: ScriptedOpenAI
+    ) -> None:
+        hold, session = Hold(), (await ai_session(model_client))["id"]
+        scripted_openai.script(Reply([Say('{"sections":['), hold]), to="generate_answer")
+        asked = asking(LEAVE, session, selectedPageIds=[HANDBOOK])
+        reading = asyncio.create_task(model_client.post("/api/ai/chat/stream", **asked))
+        await asyncio.to_thread(hold.wait_reached)
+        reading.cancel()
+        assert (await chat(model_client, "When does unused leave lapse?", session)).text
+        await asyncio.gather(reading, return_exceptions=True)
+
+    async def test_an_answer_from_a_part_of_a_page_says_so_to_who_sees_the_text_alone(
+        self, client: httpx.AsyncClient
+    ) -> None:
+        page, session = str(uuid4()), (await ai_session(client))["id"]
+        long = "\n\n".join(f"## Part {n}\n\n{'The clerk keeps the records of the tower. ' * 40}" for n in range(40))
+        stored = await client.put(f"/api/documents/{page}", json={"title": "Tower [^7]", "text": long})
+        assert stored.status_code == 201
+        told = await chat(client, "Who keeps the records of the tower?", session, selectedPageIds=[page])
+        [cut] = next(frame["cutPages"] for frame in told.frames if "cutPages" in frame)
+        assert 0 < cut["segments"] < cut["of"]
+        assert f"({cut['segments']}/{cut['of']})" in told.text.rpartition("\n\n")[2]
+        assert "[^7]" not in told.text
+        [_, answered] = (await client.get(f"/api/ai/sessions/{session}")).json()["messages"]
+        assert answered["content"] == told.text
 
     async def test_another_model_than_the_one_configured_is_answered_by_that_one(
         self, model_client: httpx.AsyncClient, scripted_openai: ScriptedOpenAI

@@ -183,6 +183,7 @@ CONVERSATION = [
 ID_CITATIONS = [
     apart("POST", "/api/workspaces/{workspace_id}/messages", json={"content": QUESTION}, headers=FRAMES),
     apart("GET", "/api/workspaces/{workspace_id}/messages"),
+    apart("DELETE", "/api/workspaces/{workspace_id}/messages", silent=True),
     gone("GET", "/api/workspaces/{workspace_id}/messages", headers=FRAMES | {"last-event-id": "{workspace_run_id}:1"}),
 ]
 SELF_RAG = [apart("POST", "/api/rag-chat/stream", json={"messages": [CHAT], "min_score": 0})]
@@ -235,9 +236,25 @@ AI_SDK = [
     apart("DELETE", "/api/chat/{shared}/stream", silent=True),
 ]
 AG_UI = [apart("POST", "/agui", json=AGUI)]
+THREAD = "5eed0000-0000-4000-8000-000000000001"  # which two clients could give
+GRAPH_RUN = {"input": {"messages": [CHAT]}, "context": {"min_score": 0}, "if_not_exists": "create"}
+LANGGRAPH = [
+    public("GET", "/langgraph/info"),
+    apart("POST", "/langgraph/assistants/search", json={}, silent=True),
+    apart("POST", "/langgraph/threads", json={"thread_id": THREAD}, silent=True),
+    apart("POST", "/langgraph/threads/{thread}/runs/stream", json=GRAPH_RUN, first=True),
+    apart("GET", "/langgraph/threads/{thread}", silent=True),
+    apart("GET", "/langgraph/threads/{thread}/state", silent=True),
+    apart("POST", "/langgraph/threads/{thread}/history", json={}, silent=True),
+    apart("POST", "/langgraph/threads/search", json={}, silent=True),
+    gone("GET", "/langgraph/threads/{thread}/runs/{graph_run_id}/stream"),
+    gone("POST", "/langgraph/threads/{thread}/runs/{graph_run_id}/cancel"),
+]
 MCP = [
     tool("search", query=QUESTION, min_score=0),
     tool("search", query=QUESTION, min_score=0, document_ids=["{document_id}"]),
+    tool("fetch", id="{document_id}"),
+    tool("fetch", id="{document_id}:{segment_index}"),
     tool("read", document_id="{document_id}"),
     tool("read", document_id="{document_id}", offset=0),
     tool("read", segment_id="{document_id}:{segment_index}"),
@@ -268,8 +285,10 @@ ATTEMPTS = [
     *RESPONSES,
     *AI_SDK,
     *AG_UI,
+    *LANGGRAPH,
     *MCP,
     *LOGIN,
     *OPEN,
 ]
+TRIED_APART = {("POST", "/api/workspaces")}  # in test_workspaces.py: it makes what has no owner yet
 NAMES = sorted(set(re.findall(r"\{(\w+)\}", " ".join(f"{each.path} {each.sent}" for each in ATTEMPTS))))

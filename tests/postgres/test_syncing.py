@@ -27,7 +27,7 @@ from tools.library.git_cache import remove_unused
 from tools.library.git_reader import GitReader
 from tools.library.ingestion import Ingestor, NewDocument
 from tools.library.sandbox import Sandbox
-from tools.library.source_records import Kind, Source, SourceOptions, Sources
+from tools.library.source_records import Kind, SourceOptions, Sources, SyncedSource
 from tools.library.syncing import Syncer, SyncReport, TooManyDeletions, checked_location
 from tools.settings import Settings
 from tools.storage.database import Database
@@ -64,7 +64,7 @@ class Harbour:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text, encoding="utf-8")
 
-    async def source(self, *, kind: Kind = "folder", location: str = "", **options: Any) -> Source:
+    async def source(self, *, kind: Kind = "folder", location: str = "", **options: Any) -> SyncedSource:
         where = checked_location(kind, location or str(self.root), None)
         return (await self.sources.add(ME, kind, where, SourceOptions(**options)))[0]
 

@@ -883,6 +883,23 @@ export type PlaceBox = {
 };
 
 /**
+ * The place of canonical text from `start` to `end` in the original; what the format does not have is null. `boxes` are
+ * of PDF alone, and empty where its original is not kept, or where no files may be read. `anchor` is the id to link to.
+ */
+export type PlaceInOriginal = {
+  document_id: string;
+  segment_index: number;
+  start: number;
+  end: number;
+  page_idx: number | null;
+  boxes: PlaceBox[];
+  anchor: string | null;
+  sheet: string | null;
+  cell: string | null;
+  slide: number | null;
+};
+
+/**
  * What one of several sources that contradict each other says: an exact quote, and in it the value that differs. `date`
  * (ISO 8601, as far as it is known) is the document's own, or the day on which the library last stored it.
  */
@@ -1459,7 +1476,7 @@ export type SourceDeleted = {
 
 /** The sources of a workspace, ordered by their location. */
 export type SourceList = {
-  sources: tools__library__source_records__Source[];
+  sources: SyncedSource[];
 };
 
 /** A segment of a source, and its span of the canonical text. */
@@ -1615,6 +1632,24 @@ export type SyncWish = {
   most_deleted?: number;
 };
 
+/**
+ * A source. `documents` is the number of its documents, `report` what its last sync did. Every place of it was there at
+ * `synced_at`. `owner` and `readers` say who may read it and its documents.
+ */
+export type SyncedSource = {
+  source_id: string;
+  kind: "folder" | "git" | "site" | "s3";
+  location: string;
+  owner: string | null;
+  readers: string[] | null;
+  options: Record<string, unknown>;
+  created_at: string;
+  synced_at: string | null;
+  report: Record<string, unknown> | null;
+  documents: number;
+  syncing: boolean;
+};
+
 export type TextDelta = {
   /** The version of the event schema. */
   schema: 1;
@@ -1693,39 +1728,4 @@ export type Workspace = {
 export type Workspaces = {
   workspaces: Workspace[];
   current: string;
-};
-
-/**
- * The place of canonical text from `start` to `end` in the original; what the format does not have is null. `boxes` are
- * of PDF alone, and empty where its original is not kept, or where no files may be read. `anchor` is the id to link to.
- */
-export type tools__library__places__Place = {
-  document_id: string;
-  segment_index: number;
-  start: number;
-  end: number;
-  page_idx: number | null;
-  boxes: PlaceBox[];
-  anchor: string | null;
-  sheet: string | null;
-  cell: string | null;
-  slide: number | null;
-};
-
-/**
- * A source. `documents` is the number of its documents, `report` what its last sync did. Every place of it was there at
- * `synced_at`. `owner` and `readers` say who may read it and its documents.
- */
-export type tools__library__source_records__Source = {
-  source_id: string;
-  kind: "folder" | "git" | "site" | "s3";
-  location: string;
-  owner: string | null;
-  readers: string[] | null;
-  options: Record<string, unknown>;
-  created_at: string;
-  synced_at: string | null;
-  report: Record<string, unknown> | null;
-  documents: number;
-  syncing: boolean;
 };
