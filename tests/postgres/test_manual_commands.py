@@ -1,4 +1,4 @@
-"""Every fenced block of the pages that a newcomer reads runs as it stands, or is listed here with the reason why not."""
+"""Every fenced block of the pages that a newcomer reads runs as it stands, or is listed with the reason why not."""
 
 import asyncio
 import json
@@ -33,9 +33,9 @@ NOT_RUN = {
     "citewell model add": "it looks for model servers on this machine: tests/e2e/test_cli_model.py",
     "citewell ask --model local": "a dated transcript of a model of three billion parameters",
     "pip install": "it changes the environment",
-    "curl -s localhost:8400/api/documents -H 'content-type: application/json' \\\n  -d '{\"url\"": "a page of the web that "
-    "there is not: tests/postgres/test_web_pages.py",
-    "curl -s localhost:8400/api/sources": "a repository of the web that there is not: tests/unit/test_git_over_https.py",
+    """curl -s localhost:8400/api/documents -H 'content-type: application/json' \\
+  -d '{"url\"""": "a page of the web that there is not: tests/postgres/test_web_pages.py",
+    "curl -s localhost:8400/api/sources": "a repository that there is not: tests/unit/test_git_over_https.py",
 }
 REFUSED = {"Why?"}  # what a block has whose request is there to be refused
 # What a page's commands have to print: the library's words, or names of the wire.
@@ -140,8 +140,9 @@ async def test_the_commands_of_a_page_run(
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     environment = {**os.environ, **NO_EXAM, "PATH": path, "CITEWELL_DATABASE_URL": shared_database_url}
     environment |= {"CITEWELL_DATA_DIR": str(desk / "data"), "NO_COLOR": "1", "PYTHONPATH": str(ROOT), "COLUMNS": "80"}
+    pipe, same = asyncio.subprocess.PIPE, asyncio.subprocess.STDOUT
     running = await asyncio.create_subprocess_exec(
-        "bash", "-c", script, cwd=desk, env=environment, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT
+        "bash", "-c", script, cwd=desk, env=environment, stdout=pipe, stderr=same
     )
     out = (await running.communicate())[0].decode()
     assert running.returncode == 0, out[-3000:]
