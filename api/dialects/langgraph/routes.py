@@ -26,6 +26,7 @@ PREFIX = "/langgraph"
 router = APIRouter(prefix=PREFIX, tags=["langgraph"])
 DIALECT = "langgraph"
 STREAM = stream_responses("The run in its stream modes.")
+ASKING = {**STREAM, **problems(400, 404, 409, 413, 422, 429, 503)}
 READING = problems(404, 422, 503)
 StreamMode = Annotated[Sequence[str], Query(max_length=10, description="As a run's; by default its values and texts.")]
 
@@ -84,11 +85,7 @@ async def get_thread_history(thread_id: UUID, body: NewestOf, request: Request, 
     return (await _states(thread_id, request, by))[1][: -body.limit - 1 : -1]
 
 
-@router.post(
-    "/threads/{thread_id}/runs/stream",
-    responses={**STREAM, **problems(400, 404, 409, 413, 422, 429, 503)},
-    response_class=Response,
-)
+@router.post("/threads/{thread_id}/runs/stream", responses=ASKING, response_class=Response)
 @needs("ask")
 async def stream_run(thread_id: UUID, body: GraphRun, request: Request, by: Asking) -> Response:
     """Ask a thread's next question; by a checkpoint, ask another in the place of an earlier one, or the same again."""
