@@ -71,11 +71,11 @@ async def add(
     tried = await _greet(settings, ModelSettings(**fields))
     if context := await context_of(base_url, chosen, listed):
         fields["context_tokens"] = min(context, MOST_CONTEXT)
-    models = [*(each for each in settings.models if each.name != name), ModelSettings(**fields)]
     with writing(FILE, str(FILE)):
-        _set_variables({MODELS: json.dumps([_stored(each) for each in models]), DEFAULT: name})
+        _write(fields, settings)
     _say(f"{FILE} has the model {name} now, which answers. A server that runs has to be started again.")
 
+    models = [*(each for each in settings.models if each.name != name), ModelSettings(**fields)]
     settings = settings.model_copy(update={"models": models, "default_model": name})
     state = await _examine(settings, name, yes)
     ended, answered = await _ask(settings, ask, workspace, as_json) if ask else (Exit.OK, None)
@@ -159,18 +159,20 @@ async def _greet(settings: "Settings", added: "ModelSettings") -> dict[str, Any]
     return {"reply": reply, "seconds": seconds}
 
 
-def _stored(each: "ModelSettings") -> dict[str, Any]:
-    key = each.api_key.get_secret_value()
-    return {**each.model_dump(exclude={"api_key"}, exclude_unset=True), **({"api_key": key} if key else {})}
+def _write(fields: Mapping[str, Any], settings: "Settings") -> None:
+    """Write a model into the file, which its owner alone may read; what else stands in it is kept, whatever happens."""
+    from dotenv import dotenv_values, set_key
 
-
-def _set_variables(variables: Mapping[str, str]) -> None:
-    """Set variables in the file, which its owner alone may read; what else stands in it is kept, whatever happens."""
-    from dotenv import set_key
-
+    stored = json.loads(dotenv_values(FILE, interpolate=False).get(MODELS) or "null")
+    if stored is None:  # those that the names of other stacks make, which count no more where ours is set
+        stored = [
+            {**each.model_dump(include={"name", "base_url", "model"}), "api_key": each.api_key.get_secret_value()}
+            for each in settings.models
+        ]
+    models = [*(each for each in stored if each["name"] != fields["name"]), fields]
     FILE.touch()
     FILE.chmod(0o600)
-    for name, value in variables.items():
+    for name, value in ((MODELS, json.dumps(models)), (DEFAULT, str(fields["name"]))):
         set_key(FILE, name, value, follow_symlinks=True)  # in a copy, which then takes its place
 
 
