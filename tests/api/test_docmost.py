@@ -21,10 +21,11 @@ from tests.api.conftest import HANDBOOK, LIBRARY, TRAVEL, new_session, script_re
 from tests.api.reading import parse_frames
 from tests.api.serving import client_of
 from tests.postgres.conversing import store_turn
-from tests.scripted_openai import Fail, Hold, Reply, Say, ScriptedOpenAI, Think, answer, say
+from tests.scripted_openai import Fail, Hold, Reply, Say, ScriptedOpenAI, Think, answer, say, status
 from tests.scripted_web import Reply as WebReply
 from tests.scripted_web import found, result, serve_web
 from tests.wire.node_clients import run_client
+from tools.backends import backend_registry
 from tools.library.ingestion import NewDocument
 from tools.settings import ModelSettings, Settings
 
@@ -487,6 +488,18 @@ class TestWithAModel:
             "message": f"{Reason('other_model', 'glm-4.7-flash', 'scripted')} {Reason('no_thinking', 'scripted')}",
         }
         assert [each["code"] for each in started["fallback"]["why"]] == ["other_model", "no_thinking"]
+
+    async def test_with_another_stacks_names_a_model_that_the_picker_names_answers_if_the_endpoint_has_it(
+        self, settings: Settings, scripted_openai: ScriptedOpenAI, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(backend_registry, "_ANSWERED", {})
+        configured = with_model(settings, scripted_openai).model_copy(update={"auto_title": False})
+        configured._aliases["models"] = "OPENAI_COMPATIBLE_COMPLETION_MODEL"
+        async with open_citewell(configured) as opened, client_of(create_app(configured, citewell=opened)) as client:
+            scripted_openai.script(status(404, "no such model"), when="Hi")
+            for name, answers in (("glm-9", "any"), ("glm-4.5", "glm-4.5")):
+                assert (await chat(client, LEAVE, model=name)).text == "Hello."
+                assert scripted_openai.requests[-1].body["model"] == answers
 
     async def test_among_several_endpoints_another_model_is_refused_by_name(
         self, settings: Settings, citewell: Citewell, scripted_openai: ScriptedOpenAI
