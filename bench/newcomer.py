@@ -38,7 +38,7 @@ async def walk(home: Path, endpoint: str | None) -> list[Row]:
         for what, shown, command in (
             ("Clone", "git clone …", ("git", "clone", "--quiet", str(ROOT), str(clone))),
             ("See it", "make demo", ("make", "demo", f"PYTHON={sys.executable}")),
-            ("Your own file", "citewell ingest handbook.md", ("citewell", "ingest", str(home / "handbook.md"))),
+            ("Your own folder", "citewell ingest own/", ("citewell", "ingest", str(home / "own"))),
             ("A first answer", f'citewell ask "{QUESTION}"', ("citewell", "ask", QUESTION)),
             (
                 "A model, its exam, a judged answer",
@@ -80,7 +80,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="citewell-newcomer-") as folder:
         home = Path(folder)
         home.chmod(0o711)  # as root, the server's own account passes through
-        (home / "handbook.md").write_text(HANDBOOK, encoding="utf-8")
+        (home / "own").mkdir()
+        (home / "own" / "handbook.md").write_text(HANDBOOK, encoding="utf-8")
         rows = asyncio.run(walk(home, options.endpoint))
     before, _, rest = PAGE.read_text("utf-8").partition(BEGIN)
     rows.append(("all", "", sum(row[2] for row in rows), sum(row[3] for row in rows)))
