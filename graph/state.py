@@ -157,6 +157,7 @@ def _reducers() -> dict[str, Callable[[Any, Any], Any]]:
 
 
 REDUCERS = _reducers()
+ADVANCED_KEY = "citewell_advanced"  # in a run's configurable: what is told the state behind each of its steps
 
 
 def advanced(state: State, update: Mapping[str, Any]) -> State:
