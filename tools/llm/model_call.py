@@ -104,7 +104,11 @@ def translate_error(error: Exception) -> AttemptFailed:
         case openai.APIError():
             return AttemptFailed(_unavailable("reported an error in its reply"), again=True)
         case _:
-            return AttemptFailed(ModelReplyInvalid("The model endpoint's reply is not a chat completion."))
+            return AttemptFailed(_not_a_completion())
+
+
+def _not_a_completion() -> ModelReplyInvalid:
+    return ModelReplyInvalid("The model endpoint's reply is not a chat completion.")
 
 
 def _unavailable(what: str, suggestion: str | None = None) -> ModelUnavailable:
@@ -140,7 +144,7 @@ class _ReplySoFar:
             raise AttemptFailed(_unavailable("reported an error in its reply"), again=True)
         self.begun = True
         self.use = _reported(chunk.get("usage") or {}) or self.use
-        choice = next(iter(chunk.get("choices") or ()), {})
+        choice: Mapping[str, Any] = next(iter(chunk.get("choices") or ()), {})
         self.reason = choice.get("finish_reason") or self.reason
         delta = choice.get("delta") or {}
         text, thought = _text_of(delta.get("content")), delta.get("reasoning_content") or delta.get("reasoning")
@@ -152,16 +156,14 @@ class _ReplySoFar:
     def require_answer(self, *, done: bool) -> None:
         """Raise AttemptFailed if what has come is no whole answer; ``done``: the endpoint says that it is all."""
         if not self.begun:
-            raise translate_error(ValueError())
+            raise AttemptFailed(_not_a_completion())
         if self.reason == "content_filter":
             raise AttemptFailed(ModelReplyInvalid("The model endpoint withheld the reply (content filter)."))
         if self.refusal and not self.has_text:
             said = endpoint_reason(self.refusal).rstrip(".")
             raise AttemptFailed(ModelReplyInvalid(f"The model declined to answer: {said}.", suggestion=OTHERWISE))
         if self.reason == "tool_calls" and not self.has_text:
-            raise AttemptFailed(
-                ModelReplyInvalid("The model called a tool instead of writing.", suggestion=OTHERWISE)
-            )
+            raise AttemptFailed(ModelReplyInvalid("The model called a tool instead of writing.", suggestion=OTHERWISE))
         if self.reason is None and not done:
             raise AttemptFailed(ModelUnavailable("The model endpoint's reply broke off before its end."), again=True)
 
@@ -240,22 +242,22 @@ class Caller:
     ) -> AsyncGenerator[list[Any], None]:
         """Send a request, and yield the chunks of its response that came together.
 
-        The SDK sends it and knows what failed; to read each chunk as a model of its own takes it as long as all else.
+        The SDK sends it and tells what failed; its own reading of the response takes as much CPU as all else here.
         """
         asked = [{"role": role, "content": text} for role, text in messages]
-        sent = await self._client.post(
+        streamed: bool = True
+        response = await self._client.post(
             "/chat/completions",
-            cast_to=object,
+            cast_to=httpx2.Response,
             body={"model": self._upstream, "messages": asked, "stream": True, **fields},
-            stream=True,
-            stream_cls=openai.AsyncStream[object],
+            stream=streamed,
         )
         try:
-            async with aclosing(stream.read(sent.response)) as chunks:
+            async with aclosing(stream.read(response)) as chunks:
                 async for each in chunks:
                     yield each
         finally:
-            await sent.close()
+            await response.aclose()
 
 
 def _text_of(content: str | list[Any] | None) -> str:
