@@ -83,7 +83,7 @@ def ranked_passages(reading: RankedSentences, sources: Sequence[Hit]) -> Iterato
     of_segments: dict[int, Passages] = {}
     for candidate in islice(quotable, CONSIDERED):
         hit = sources[candidate.segment]
-        segment = hit.around or hit.segment
+        segment = hit.wide
         if candidate.segment not in of_segments:
             of_segments[candidate.segment] = Passages(entries_of(segment))
         passages = of_segments[candidate.segment]
@@ -137,7 +137,7 @@ def _passage(
     if best.asks or best.leads:
         told = [each for each in entries if each.quotable and not (each.asks or each.leads)]
         best = max(told, key=lambda each: held.get(each.start, 0.0), default=best)
-    segment = hit.around or hit.segment
+    segment = hit.wide
     text = as_markdown(segment, entries)
     proof = Proof(
         segment_id=segment.segment_id,
