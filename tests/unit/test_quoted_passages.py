@@ -44,7 +44,7 @@ def reading(hits: Sequence[Hit], beliefs: dict[str, float]) -> RankedSentences:
 
 def highlighted(passage: QuotedPassage, hits: Sequence[Hit]) -> str:
     span = passage.proof["highlight"]
-    segment = next(hit.around or hit.segment for hit in hits if hit.segment_id == passage.segment_id)
+    segment = next(hit.wide for hit in hits if hit.segment_id == passage.segment_id)
     return segment.text[span["start"] - segment.start : span["end"] - segment.start]
 
 
@@ -73,7 +73,7 @@ def test_what_is_shown_of_any_documents(one: str, other: str, odds: list[float],
     beliefs = [passage.belief for passage in chosen]
     assert beliefs == sorted(beliefs, reverse=True)
     assert all(PAYS <= belief <= 1.0 for belief in beliefs[1:])
-    around = {hit.segment_id: hit.around or hit.segment for hit in hits}
+    around = {hit.segment_id: hit.wide for hit in hits}
     for at, passage in enumerate(chosen):
         proof, own = passage.proof, around[passage.segment_id]
         assert own.start <= proof["start"] <= proof["highlight"]["start"]
