@@ -12,8 +12,9 @@ from uuid import UUID
 import numpy as np
 from numpy.typing import NDArray
 
-from text.near_words import vocabulary_of
+from text.near_words import is_listed
 from text.terms import TermVector, weigh_segment, with_impacts
+from text.words import folded_words
 from tools.retrieval.segmenting import SegmentSpan
 from tools.retrieval.structure import named_and_around, pack_blocks
 
@@ -166,15 +167,15 @@ class PackedDocument:
         number = UUID(document_id)
         rows: list[bytes] = []
         held: list[NDArray[np.int32]] = []
-        words = vocabulary_of(title)
+        words = set(folded_words(title)[1])
         for span in spans:
             body = text[span.start : span.end]
             named, around = named_and_around(span.blocks, span.start, span.end, body)
             terms = weigh_segment(body, title=title, heading=span.heading, named=named, around=around)
             held.append(terms.ids)
-            words |= vocabulary_of(body) | vocabulary_of(span.heading)
+            words.update(folded_words(body)[1], folded_words(span.heading)[1] if span.heading else ())
             rows.append(segment_row(workspace, number, span, terms, with_impacts(terms), body, vectors=vectors))
-        return cls(document_id, len(rows), b"".join(rows), TermCounts.of(held), words=words)
+        return cls(document_id, len(rows), b"".join(rows), TermCounts.of(held), words=set(filter(is_listed, words)))
 
     def is_of(self, workspace: int) -> bool:
         """Whether its rows are whole, and of no other document or workspace. Takes CPU time.
