@@ -42,7 +42,7 @@ test-engines: .venv/dev.installed .engines/installed ## run the tests that need 
 	@PATH="$(CURDIR)/.engines/bin:$$PATH" PYTHONPATH="$$(.engines/bin/python -c 'import site; print(site.getsitepackages()[0])')" $(RUN)/pytest tests/engines $(ARGS)
 
 contract: .venv/dev.installed .contract/installed ## hold the service to its OpenAPI document; CONTRACT_SECONDS=60 bounds it
-	@PATH="$(CURDIR)/.contract/bin:$$PATH" $(RUN)/pytest tests/api/test_contract.py $(ARGS)
+	@PATH="$(CURDIR)/.contract/bin:$$PATH" $(RUN)/pytest tests/api/test_contract.py tests/api/test_generated_clients.py $(ARGS)
 
 check: .venv/dev.installed $(PAGE_CHECKS) ## check formatting, style, types and layers
 	@$(RUN)/ruff format --check --quiet $(CODE) || { echo "make format puts this right"; exit 1; }

@@ -34,23 +34,29 @@ from graph.rows import ClaimRow, SourceRow
 _CELL = re.compile(r"(?P<sheet>.+)!(?P<cell>\$?[A-Z]{1,3}\$?\d{1,7})(?::.*)?", re.DOTALL)
 _SHEETS = ("spreadsheet", "excel", "csv", "tab-separated")
 _SLIDES = ("presentation", "powerpoint")
+_LONGEST_LABEL = 32  # letters of a page's name
 
 
 Placed = TypeVar("Placed", bound=Mapping[str, Any])
 
 
 class OriginalPlace(TypedDict, total=False):
-    """A slide, counting from 0, or a sheet and its cell; nothing where the format has pages or no parts at all."""
+    """A slide, counting from 0, or a sheet and its cell, or what the file calls a page; nothing where it has none."""
 
     slide: int
     sheet: str
     cell: str
+    page_label: str
 
 
-def original_place(media_type: str, page_idx: int | None, anchor: str) -> OriginalPlace:
-    """Return the slide of a presentation, or the sheet and cell that an anchor of a workbook names."""
+def original_place(
+    media_type: str, page_idx: int | None, anchor: str, metadata: Mapping[str, Any] | None = None
+) -> OriginalPlace:
+    """Return the slide of a presentation, the sheet and cell that an anchor of a workbook names, or a page's label."""
     if page_idx is not None and _is(media_type, _SLIDES):
         return OriginalPlace(slide=page_idx)
+    if page_idx is not None and metadata and (label := _page_label(metadata, page_idx)):
+        return OriginalPlace(page_label=label)
     cell = _CELL.fullmatch(anchor) if anchor and _is(media_type, _SHEETS) else None
     if cell is None:
         return OriginalPlace()
@@ -60,9 +66,16 @@ def original_place(media_type: str, page_idx: int | None, anchor: str) -> Origin
     return OriginalPlace(sheet=sheet, cell=cell["cell"].replace("$", ""))
 
 
+def _page_label(metadata: Mapping[str, Any], page_idx: int) -> str:
+    """Return what a PDF calls a page, such as iv or A-3, "" where that is its number; the metadata may be anybody's."""
+    labels = metadata.get("page_labels")
+    label = labels[page_idx] if isinstance(labels, list) and page_idx < len(labels) else None
+    return label[:_LONGEST_LABEL] if isinstance(label, str) and label != str(page_idx + 1) else ""
+
+
 def place_of(entry: Mapping[str, Any]) -> OriginalPlace:
-    """Return the slide, or the sheet and cell, of a source or a citation."""
-    return cast(OriginalPlace, {name: entry[name] for name in ("slide", "sheet", "cell") if name in entry})
+    """Return the slide, the sheet and cell, or the page's label of a source or a citation."""
+    return cast(OriginalPlace, {name: entry[name] for name in OriginalPlace.__annotations__ if name in entry})
 
 
 def with_place(entry: Placed, place: OriginalPlace) -> Placed:
@@ -71,13 +84,13 @@ def with_place(entry: Placed, place: OriginalPlace) -> Placed:
 
 
 def said_place(place: Mapping[str, Any]) -> str:
-    """Return in English where a source or citation stands: "slide 3", "sheet Prices, A3", "page 3", or nothing."""
+    """Return in English where a source or citation stands: "slide 3", "sheet Prices, A3", "page iv", or nothing."""
     if "slide" in place:
         return f"slide {place['slide'] + 1}"
     if "sheet" in place:
         return f"sheet {place['sheet']}" + (f", {place['cell']}" if "cell" in place else "")
     page_idx = place["page_idx"]
-    return "" if page_idx is None else f"page {page_idx + 1}"
+    return "" if page_idx is None else f"page {place.get('page_label') or page_idx + 1}"
 
 
 def said_date(dated: Citation | Copy) -> str:
@@ -103,7 +116,7 @@ def said_segment_place(segment: Segment) -> str:
 def segment_place(segment: Segment) -> OriginalPlace:
     """Return the slide or the sheet of a segment."""
     anchor = next((block.anchor for block in segment.blocks if block.anchor), "")
-    place = original_place(segment.media_type, segment.page_idx, anchor)
+    place = original_place(segment.media_type, segment.page_idx, anchor, segment.metadata)
     place.pop("cell", None)
     return place
 
@@ -313,7 +326,7 @@ def build_citation(
     anchor = _anchor_at(segment, bears["start"])
     if segment.url and anchor:
         citation["anchor"] = anchor
-    return with_place(citation, original_place(segment.media_type, segment.page_idx, anchor))
+    return with_place(citation, original_place(segment.media_type, citation["page_idx"], anchor, segment.metadata))
 
 
 _PAGE_BREAK = re.compile(r"(?<!\n)\f")

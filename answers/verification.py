@@ -37,8 +37,8 @@ class VerifiedQuote(TypedDict):
     """A proof of a claim: ``text[start:end] == quote`` of the given text or document, in code points.
 
     ``source`` is the 1-based number of a given text, None for a document of the library; the ids are those of the
-    document, None for a given text. ``context`` is what the quote hangs on, if on anything; ``slide``, ``sheet`` and
-    ``cell`` are as in a Citation.
+    document, None for a given text. ``context`` is what the quote hangs on, if on anything; ``slide``, ``sheet``,
+    ``cell`` and ``page_label`` are as in a Citation.
     """
 
     source: int | None
@@ -55,6 +55,7 @@ class VerifiedQuote(TypedDict):
     slide: NotRequired[int]
     sheet: NotRequired[str]
     cell: NotRequired[str]
+    page_label: NotRequired[str]
 
 
 class VerifiedClaim(TypedDict):

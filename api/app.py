@@ -28,6 +28,7 @@ from api.middleware import (
 from api.observation import ObservationMiddleware, request_telemetry
 from api.openapi import describe
 from api.problems import install_error_handlers
+from api.protected_resource import mount_metadata
 from api.routes.audit_routes import router as audit_router_
 from api.routes.export_routes import router as export_router_
 from api.routes.feedback_routes import router as feedback_router_
@@ -145,6 +146,7 @@ def create_app(settings: Settings, *, citewell: Citewell | None = None, page: Pa
     if settings.metrics.listen == "app":
         app.include_router(metrics_router_)
     mount_routes(app)
+    mount_metadata(app, settings)
     app.state.route_table = RouteTable(app.routes)
     install_error_handlers(app)
     describe(app, security_schemes(settings))

@@ -92,14 +92,22 @@ def _text_of(name: str, field: dict[str, Any]) -> dict[str, Any]:
     return {**content, **named}
 
 
+# An optional parameter, without which openapi-python-client forgets an import for bodies of two media types.
+PREFER: dict[str, Any] = {
+    "name": "prefer",
+    "in": "header",
+    "description": "`wait=N` waits N seconds for the end of a long upload; `respond-async` does not wait.",
+    "schema": {"type": "string"},
+}
 UPLOAD_BODY: dict[str, Any] = {
+    "parameters": [PREFER],
     "requestBody": {
         "required": True,
         "content": {
             "application/json": {"schema": schema_of(DocumentText)},
             "multipart/form-data": {"schema": form_schema()},
         },
-    }
+    },
 }
 
 

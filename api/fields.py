@@ -27,6 +27,7 @@ from pydantic_core.core_schema import no_info_after_validator_function
 from graph.context import Context
 from graph.events import timestamp
 from graph.evidence import AnswerFrom, Effort, Identity, Release, SearchMode, WebMode, WhileRunning
+from graph.rows import Turn
 from text.scripts import SURROGATES
 from tools.sessions.run_request import RunRequest
 
@@ -221,10 +222,12 @@ class ChatOptions(RunOptions):
         while_running: WhileRunning = "reject",
         edit: str | None = None,
         regenerate: str | None = None,
+        history: tuple[Turn, ...] | None = None,
     ) -> RunRequest:
         """Return the run that answers a question for this identity; ``knobs`` are the deployment's settings.
 
-        ``while_running`` is the protocol's default, used if the client does not set its own.
+        ``while_running`` is the protocol's default, used if the client does not set its own. ``history`` replaces what
+        the session remembers.
         """
         return RunRequest(
             question,
@@ -234,4 +237,5 @@ class ChatOptions(RunOptions):
             while_running=self.while_running or while_running,
             edit=edit,
             regenerate=regenerate,
+            history=history,
         )

@@ -35,6 +35,7 @@ from api.browsers import (
 from api.dependencies import RouteTable, default_action
 from api.login_streams import LoginStream
 from api.problems import in_dialect_shape, problem, problem_of
+from api.protected_resource import METADATA_PATHS, metadata_url, resource_names
 from api.stream import keep_layers
 from graph.entrypoint import Citewell
 from graph.errors import (
@@ -61,6 +62,7 @@ from tools.storage.tenants import LONGEST_NAME
 from tools.telemetry.tracing import background_context
 
 if TYPE_CHECKING:
+    from tools.auth.oidc import RelyingParty
     from tools.auth.tokens import TokenVerifier
 
 # An orchestrator's probes send no credentials. The OpenAPI description and the page are the same in every deployment;
@@ -106,7 +108,7 @@ class IdentityMiddleware:
                     if scope["app"].state.relying_party is not None and opens_document(connection):
                         await _to_login(connection)(scope, receive, send)
                         return
-                    response.headers["WWW-Authenticate"] = _challenge(connection.headers)
+                    response.headers["WWW-Authenticate"] = _challenge(connection)
                 await in_dialect_shape(scope["path"], response)(scope, receive, send)
                 return
             with coming_from(origin_of(connection, scope["state"]["grant"])):
@@ -212,7 +214,7 @@ def identify_by(settings: Settings, address: PublicAddress, origins: frozenset[s
 
     Raises ConfigurationError if nobody could be identified by them.
     """
-    identify: Identify = _by_key
+    identify = _by_key if not settings.oidc.issuer else _by_key_or_token(settings.auth.audience, address)
     match settings.auth.mode:
         case "none":
             identity = Identity(settings.workspace, settings.user, tuple(settings.groups))
@@ -240,7 +242,8 @@ def security_schemes(settings: Settings) -> dict[str, Any]:
 
 
 def _is_open(path: str) -> bool:
-    return path in OPEN_PATHS or path in LOGIN_PATHS or path.startswith((PAGE_FILES_PATH, LINKS_PATH, SHARES_PATH))
+    is_named = path in OPEN_PATHS or path in LOGIN_PATHS or path in METADATA_PATHS
+    return is_named or path.startswith((PAGE_FILES_PATH, LINKS_PATH, SHARES_PATH))
 
 
 def _by_key_or(grant: Grant) -> Identify:
@@ -262,6 +265,23 @@ async def _by_key(connection: HTTPConnection, library: Library) -> Grant:
     if grant is None:
         raise NotAuthenticated("The key is not valid.")
     return grant
+
+
+def _by_key_or_token(audience: str | None, address: PublicAddress) -> Identify:
+    """Identify a request by a key, or by an access token of the issuer by which people log in.
+
+    The token has to be for this service: for the configured ``audience``, or else by one of our own names.
+    """
+
+    async def identify(connection: HTTPConnection, library: Library) -> Grant:
+        sent = set(_bearers(connection.headers))
+        if KEY_HEADER in connection.headers or not any(each.count(".") == 2 for each in sent):
+            return await _by_key(connection, library)
+        party: RelyingParty = connection.app.state.relying_party
+        audiences = [audience] if audience is not None else resource_names(address.of(connection.headers))
+        return await party.identify(_single(sent), audiences)
+
+    return identify
 
 
 def _by_token(verifier: "TokenVerifier") -> Identify:
@@ -315,9 +335,11 @@ def _single(credentials: set[str]) -> str:
     return credentials.pop()
 
 
-def _challenge(headers: Headers) -> str:
-    sent = _bearers(headers) or KEY_HEADER in headers
-    return f'{CHALLENGE}, error="invalid_token"' if sent else CHALLENGE
+def _challenge(connection: HTTPConnection) -> str:
+    sent = _bearers(connection.headers) or KEY_HEADER in connection.headers
+    url = metadata_url(connection)
+    parts = [CHALLENGE, *(['error="invalid_token"'] if sent else []), *([f'resource_metadata="{url}"'] if url else [])]
+    return ", ".join(parts)
 
 
 class LoopbackMiddleware:
@@ -371,6 +393,7 @@ class LoopbackMiddleware:
 ANY_ORIGIN = "*"
 CORS_METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 EXPOSED_HEADERS = (
+    "Content-Location",
     "Location",
     "Mcp-Session-Id",
     "Preference-Applied",

@@ -1,5 +1,6 @@
 """The OpenAPI description, with schemas of stream events and of problems."""
 
+import re
 from typing import Any, get_args
 
 from fastapi import FastAPI
@@ -60,8 +61,12 @@ def describe(app: FastAPI, schemes: dict[str, Any]) -> None:
                 components.setdefault(name, event)
             for name in ("HTTPValidationError", "ValidationError"):
                 components.pop(name, None)
-            for methods in schema["paths"].values():
-                for operation in methods.values():
+            for path, methods in schema["paths"].items():
+                for method, operation in methods.items():
+                    # Generated clients name their functions by it: the name of ours, which is enough.
+                    operation["operationId"] = operation["operationId"].removesuffix(
+                        re.sub(r"\W", "_", f"{path}_{method}")
+                    )
                     _complete(operation)
             _secure(schema, schemes)
             app.openapi_schema = schema

@@ -344,23 +344,27 @@ async def _http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     code, advice = _HTTP_KINDS.get(error.status_code, ("invalid_request", ROUTES_ADVICE))
     detail = str(error.detail)
-    prefix = _prefix_of(request.url.path)
-    if error.status_code == HTTPStatus.NOT_FOUND and prefix and SHAPES[prefix].names_routes:
-        detail = f"There is no route {request.method} {request.url.path[:LONGEST_NAME]}."
-        advice = f"There are: {', '.join(_routes_below(request.app, prefix))}."
     headers = dict(error.headers or {})
-    if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
-        headers["Allow"] = ", ".join(_methods_of(request))
+    prefix = _prefix_of(request.url.path)
+    names_all = bool(prefix) and SHAPES[prefix].names_routes
+    is_there = error.status_code == HTTPStatus.METHOD_NOT_ALLOWED
+    if is_there or (error.status_code == HTTPStatus.NOT_FOUND and names_all):
+        detail = f"There is no route {request.method} {request.url.path[:LONGEST_NAME]}."
+        at = _routes_at(request)
+        if there := _routes_below(request.app, prefix) if names_all else list(map(" ".join, at)):
+            advice = f"There are: {', '.join(there)}."
+        if is_there:
+            headers["Allow"] = ", ".join(sorted({method for method, _ in at}))
     response = problem(code, detail, advice, status=error.status_code, headers=headers)
     return in_dialect_shape(request.url.path, response)
 
 
-def _methods_of(request: Request) -> list[str]:
-    """Return all methods of a request's path, which several routes may share; the router names those of one."""
+def _routes_at(request: Request) -> list[tuple[str, str]]:
+    """Return the methods and paths of all routes at a request's path; the router names the methods of one."""
     path = request.url.path
     known = iter_route_contexts(request.app.router.routes)
     fitting = (each for each in known if each.path is not None and compile_path(each.path)[0].match(path))
-    return sorted({method for each in fitting for method in each.methods or ()})
+    return [(method, each.path or "") for each in fitting for method in sorted(each.methods or ())]
 
 
 def _routes_below(app: FastAPI, prefix: str) -> list[str]:

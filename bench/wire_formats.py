@@ -1,4 +1,4 @@
-"""The eleven wire formats as their clients use them: how a question is asked, and the answer's text in a frame."""
+"""The twelve wire formats as their clients use them: how a question is asked, and the answer's text in a frame."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -22,7 +22,7 @@ class WireFormat:
     name: str
     path: str
     body: Callable[[str], Frame]
-    text_in: Callable[[Frame], str]
+    text_in: Callable[[Any], str]
     sessions: str = ""
     follows: bool = False
 
@@ -30,7 +30,8 @@ class WireFormat:
         """Ask a question in a session of its own, where the format has them; return the frames of its answer."""
         path = self.path
         if self.sessions:
-            path = path.format(json.loads(await connection.post(self.sessions, {}))["session_id"])
+            made = json.loads(await connection.post(self.sessions, {}))
+            path = path.format(made.get("session_id") or made["thread_id"])
         if not self.follows:
             return await connection.frames(path, self.body(question))
         await connection.post(path, self.body(question))
@@ -42,7 +43,7 @@ class WireFormat:
         answer = ""
         for arrival in arrivals:
             data = arrival.data
-            added = self.text_in(json.loads(data)) if data.startswith(b"{") else ""
+            added = self.text_in(json.loads(data)) if data.startswith((b"{", b"[{")) else ""
             longer = added if self.follows else answer + added
             if added and longer != answer:
                 answer = longer
@@ -130,4 +131,11 @@ WIRE_FORMATS = (
     ),
     WireFormat("ai_sdk", "/api/chat", _ui_chat, _of_type("text-delta", "delta")),
     WireFormat("ag_ui", "/agui", _agent_input, _of_type("TEXT_MESSAGE_CONTENT", "delta")),
+    WireFormat(
+        "langgraph",
+        "/langgraph/threads/{}/runs/stream",
+        lambda question: {"input": {"messages": _messages(question)}, "stream_mode": ["messages-tuple"]},
+        lambda data: str(data[0]["content"][0]["text"]) if isinstance(data, list) else "",
+        sessions="/langgraph/threads",
+    ),
 )

@@ -1,6 +1,5 @@
 """Database maintenance commands: migrate, reindex, purge and expire."""
 
-import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -15,15 +14,13 @@ import typer
 from cli.command import Exit, awaited, opened_database, opened_embedder, settings_for
 from cli.console import print_json, print_result, progress_console
 from cli.options import AsJson, Tasks, WorkspaceName, Yes, confirmed
+from tools.confinement.priority import give_way
 
 if TYPE_CHECKING:
     from tools.embeddings.embedder import Embedder
     from tools.retrieval.reindexing import Reindexed
     from tools.settings import Settings
     from tools.storage.database import Database
-
-
-NICENESS = 10  # of a reindex in the background, so that questions come first
 
 
 @awaited
@@ -120,7 +117,7 @@ def _start_apart(written: Path) -> int:
     with written.open("ab") as log:
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True)
     process.returncode = 0  # or Popen warns that it is still running, as it shall be
-    os.setpriority(os.PRIO_PROCESS, process.pid, NICENESS)
+    give_way(process.pid)  # so that questions come first
     return process.pid
 
 

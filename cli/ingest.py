@@ -59,6 +59,16 @@ SharedPaths = Annotated[
 ]
 
 
+ForDialect = Annotated[
+    str | None,
+    typer.Option(
+        "--dialect",
+        help="The wire format that will ask for these: it decides on the size of their segments.",
+        show_default=False,
+    ),
+]
+
+
 @awaited
 async def ingest(
     paths: Paths,
@@ -69,6 +79,7 @@ async def ingest(
     owner: Owner = None,
     readers: Readers = None,
     space: SpaceSlug = None,
+    dialect: ForDialect = None,
     on: On = "processes",
     tasks: Tasks = None,
     shared_paths: SharedPaths = False,
@@ -90,10 +101,14 @@ async def ingest(
         raise typer.BadParameter("--site and --sitemap exclude each other.")
     settings = settings_for(workspace, user)
     slug: Space | None = {"id": None, "slug": space} if space else None
+    if dialect is not None:
+        _check_dialect(dialect)
     if on == "ray":
         from cli.ray_ingest import ingest_on_ray
 
-        return show_reports(await ingest_on_ray(settings, paths, owner, readers, slug, tasks, shared_paths), as_json)
+        return show_reports(
+            await ingest_on_ray(settings, paths, owner, readers, slug, dialect, tasks, shared_paths), as_json
+        )
     addresses = [path for path in paths if is_address(path)]
     files = [Path(path) for path in paths if not is_address(path)]
     async with (
@@ -105,7 +120,7 @@ async def ingest(
         ingestor = Ingestor(storage.database, storage.workspaces, embedder, settings, sandbox, all_readers=True)
         reports: list[Report] = []
         if files:
-            fields = NewDocument(owner=owner, readers=readers, space=slug, source_type="file")
+            fields = NewDocument(owner=owner, readers=readers, space=slug, dialect=dialect, source_type="file")
             reports = await ingest_shown(ingestor, storage.identity, files, fields)
         if addresses:
             extent: Extent = "site" if site else "sitemap" if sitemap else "page"
@@ -118,11 +133,22 @@ async def ingest(
                         owner=owner,
                         readers=readers,
                         space=slug,
+                        dialect=dialect,
                         most=most,
                         depth=depth,
                     )
                     reports += await _shown(found, address)
     return show_reports(reports, as_json)
+
+
+def _check_dialect(name: str) -> None:
+    from api.dialects.registry import require_dialects
+    from graph.errors import ConfigurationError
+
+    try:
+        require_dialects([name], "--dialect")
+    except ConfigurationError as error:
+        raise typer.BadParameter(error.message) from None
 
 
 async def ingest_shown(

@@ -23,6 +23,7 @@ async def ingest_on_ray(
     owner: str | None,
     readers: list[str] | None,
     space: "Space | None",
+    dialect: str | None,
     tasks: int | None,
     shared_paths: bool,
 ) -> "list[Report]":
@@ -40,7 +41,7 @@ async def ingest_on_ray(
         raise InvalidRequest("A cluster reads files and folders, not addresses.", suggestion="Leave --on out.")
     identity = identity_of(settings)
     by_path = shared_paths or not cluster_address()
-    order = PathOrder([Path(path) for path in paths], owner, readers, space)
+    order = PathOrder([Path(path) for path in paths], owner, readers, space, dialect)
     async with (
         opened_database(settings) as storage,
         opened_embedder(settings) as embedder,

@@ -1,6 +1,7 @@
 """citewell serve and mcp: serve the library over HTTP, or to an MCP client over stdin and stdout."""
 
 import asyncio
+import logging
 import os
 import sys
 import threading
@@ -14,6 +15,8 @@ from cli.options import AsJson, UserName, WorkspaceName
 
 if TYPE_CHECKING:
     from anyio import AsyncFile
+
+log = logging.getLogger("citewell.mcp")
 
 Host = Annotated[str | None, typer.Option(help="The address to listen on; default: CITEWELL_HOST.")]
 Port = Annotated[int | None, typer.Option(min=0, max=65535, help="The port, 0 for a free one; default: CITEWELL_PORT.")]
@@ -44,6 +47,7 @@ async def mcp(workspace: WorkspaceName = None, user: UserName = None) -> None:
 
     The client starts this command; what is not of the protocol goes to stderr.
     """
+    from anyio import BrokenResourceError
     from mcp.server.stdio import stdio_server
 
     from api.mcp.server import create_server
@@ -54,11 +58,15 @@ async def mcp(workspace: WorkspaceName = None, user: UserName = None) -> None:
     identity = identity_of(settings)
     lines = cast("AsyncFile[str]", _lines_of(_take_stdin()))  # it is iterated, and nothing else
     # The streams are taken first, so that nothing that opening prints can end up among the messages.
-    async with stdio_server(stdin=lines) as (incoming, outgoing), opened(settings) as citewell:
-        await citewell.library.workspaces.ensure(identity.workspace)
-        slots = VerificationSlots(settings.runs)
-        server = create_server(lambda _: Toolbox(citewell, settings, slots, citewell.runner), lambda _: identity)
-        await server.run(incoming, outgoing, server.create_initialization_options())
+    try:
+        async with stdio_server(stdin=lines) as (incoming, outgoing), opened(settings) as citewell:
+            await citewell.library.workspaces.ensure(identity.workspace)
+            slots = VerificationSlots(settings.runs)
+            box = Toolbox(citewell, settings, slots, citewell.runner, settings.public_url or "")
+            server = create_server(lambda _: box, lambda _: identity)
+            await server.run(incoming, outgoing, server.create_initialization_options())
+    except* (BrokenPipeError, BrokenResourceError):  # the client has left, and waits for no reply
+        log.debug("the client left", exc_info=True)
 
 
 def _take_stdin() -> int:

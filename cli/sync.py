@@ -16,7 +16,7 @@ from cli.rendering.ingested_files import similar
 if TYPE_CHECKING:
     from graph.evidence import Identity
     from tools.library.sandbox import Sandbox
-    from tools.library.source_records import Kind, Source, Sources
+    from tools.library.source_records import Kind, Sources, SyncedSource
     from tools.library.syncing import Syncer, SyncReport
     from tools.settings import Settings
 
@@ -129,12 +129,12 @@ class _How:
                     await self._follow(syncer, sandbox, identity, source)
         return Exit.REFUSED if report.counts["unreadable"] else Exit.OK
 
-    async def _source(self, sources: "Sources", identity: "Identity") -> "Source":
+    async def _source(self, sources: "Sources", identity: "Identity") -> "SyncedSource":
         """Return the source of the location with its options; a dry run stores none."""
         import asyncio
 
         from tools.library.new_documents import checked_readers, stored_readers
-        from tools.library.source_records import Source, SourceOptions
+        from tools.library.source_records import SourceOptions, SyncedSource
         from tools.library.syncing import checked_location
 
         location = await asyncio.to_thread(checked_location, self.kind, self.location, None)
@@ -151,9 +151,9 @@ class _How:
             return (await sources.add(identity, self.kind, location, options, owner=self.owner, readers=readers))[0]
         now = datetime.now(UTC)
         source_id = known.source_id if known is not None else str(uuid4())
-        return Source(source_id, self.kind, location, self.owner, readers, options.stored(), now, None, None, 0)
+        return SyncedSource(source_id, self.kind, location, self.owner, readers, options.stored(), now, None, None, 0)
 
-    async def _sync(self, syncer: "Syncer", identity: "Identity", source: "Source") -> "SyncReport":
+    async def _sync(self, syncer: "Syncer", identity: "Identity", source: "SyncedSource") -> "SyncReport":
         """Sync with a progress bar if stderr is a terminal, and ask where many documents would be deleted."""
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
@@ -178,7 +178,7 @@ class _How:
                     raise
         return await syncer.sync(identity, source, most_deleted=1.0)
 
-    async def _follow(self, syncer: "Syncer", sandbox: "Sandbox", identity: "Identity", source: "Source") -> None:
+    async def _follow(self, syncer: "Syncer", sandbox: "Sandbox", identity: "Identity", source: "SyncedSource") -> None:
         """Sync whenever the source changes, until interrupted; what goes wrong is told and tried again.
 
         No process of the sandbox is kept in between.
@@ -284,7 +284,7 @@ def _sources(storage: Storage) -> "Sources":
     return Sources(storage.database, storage.workspaces)
 
 
-def _row(source: "Source") -> list[str]:
+def _row(source: "SyncedSource") -> list[str]:
     synced = f"{source.synced_at:%Y-%m-%d %H:%M}" if source.synced_at else "never"
     problem = (source.report or {}).get("problem") or {"message": ""}
     return [source.source_id, source.kind, source.location, str(source.documents), synced, problem["message"]]

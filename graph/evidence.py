@@ -356,7 +356,7 @@ class Source(TypedDict):
     and the other fields are of the first of them. Once it is cited, ``excerpt`` shows what is quoted of it.
     ``answerhood`` in [0, 1] is the chance that what is shown of it answers the question, where the extractive reader
     has estimated it; ``passage`` is what a refusal shows of it. One of a presentation has its ``slide``, counting from
-    0, one of a workbook the name of its ``sheet``.
+    0, one of a workbook the name of its ``sheet``, one of a PDF the ``page_label`` of a page with a name of its own.
     """
 
     index: int
@@ -381,6 +381,7 @@ class Source(TypedDict):
     passage: NotRequired[ShownPassage]
     slide: NotRequired[int]
     sheet: NotRequired[str]
+    page_label: NotRequired[str]
 
 
 class Place(TypedDict):
@@ -413,13 +414,13 @@ class Citation(TypedDict):
 
     ``highlight`` is the entry in the quote that bears the claim, where the quote is a passage of several;
     ``heading_path`` has the headings above that entry, the outermost first. ``context`` is what the quote hangs on,
-    the outermost first. ``anchor`` is the id of its place in the page that the
-    document was taken from, where the document has a url. ``copies`` are other documents with a copy of the quote; then
-    ``date`` is that of the quote's own document, "" where their dates tell nothing. ``slide``, ``sheet`` and ``cell``
-    are where it stands in a presentation or a workbook; slides count from 0. When an old session is read, ``freshness``
-    shows whether the quote is fresh, moved, changed or deleted, and ``now`` is its current location, if the offsets or
-    the segment number have changed. It is withheld, and empty, where the reader may no longer read its document. In the
-    list of a finished message ``mark`` is that of its claim.
+    the outermost first. ``anchor`` is the id of its place in the page that the document was taken from, where the
+    document has a url. ``copies`` are other documents with a copy of the quote; then ``date`` is that of the
+    quote's own document, "" where their dates tell nothing. ``slide``, ``sheet`` and ``cell`` are where it stands
+    in a presentation or a workbook; slides count from 0. ``page_label`` is as in a Source. When an old session is
+    read, ``freshness`` shows whether the quote is fresh, moved, changed or deleted, and ``now`` is its current
+    location, if the offsets or the segment number have changed. It is withheld, and empty, where the reader may no
+    longer read its document. In the list of a finished message ``mark`` is that of its claim.
     """
 
     segment_id: str
@@ -443,6 +444,7 @@ class Citation(TypedDict):
     slide: NotRequired[int]
     sheet: NotRequired[str]
     cell: NotRequired[str]
+    page_label: NotRequired[str]
     freshness: NotRequired[Freshness]
     now: NotRequired[Place]
     mark: NotRequired[Mark]

@@ -112,6 +112,7 @@ class LoginIssuer:
                 Route("/authorize", self._authorize),
                 Route("/token", self._token, methods=["POST"]),
                 Route("/userinfo", self._userinfo),
+                Route("/register", self._register, methods=["POST"]),
                 Route("/logout", self._logout),
             ]
         )(scope, receive, send)
@@ -149,19 +150,38 @@ class LoginIssuer:
         form = parse_qs((await request.body()).decode())
         sent = {name: values[0] for name, values in form.items()}
         credentials = b64encode(f"{CLIENT}:{CLIENT_SECRET}".encode()).decode()
-        if request.headers.get("authorization") != f"Basic {credentials}":
-            return self._answer(request, {"error": "invalid_client"}, 401)
         asked = self._codes.pop(sent["code"], None)
+        for_another = asked is not None and "resource" in asked
+        if not for_another and request.headers.get("authorization") != f"Basic {credentials}":
+            return self._answer(request, {"error": "invalid_client"}, 401)
         challenge = urlsafe_b64encode(hashlib.sha256(sent["code_verifier"].encode()).digest()).decode().rstrip("=")
         if asked is None or challenge != asked["code_challenge"] or sent["redirect_uri"] != asked["redirect_uri"]:
             return self._answer(request, {"error": "invalid_grant"}, 400)
         now = int(time.time())
-        told = {"iss": self.url, "aud": CLIENT, "iat": now, "exp": now + 60, "nonce": asked["nonce"], **self.person}
+        told = {"iss": self.url, "aud": CLIENT, "iat": now, "exp": now + 60, "nonce": asked.get("nonce"), **self.person}
         if self.thin:
             told = {name: value for name, value in told.items() if name in KEPT_CLAIMS}
         told = {name: value for name, value in (told | self.claims).items() if value is not None}
         sign = self.sign or (lambda each: jwt.encode(each, private_key(self.kid, 2048), "RS256", {"kid": self.kid}))
-        return self._answer(request, {"access_token": "opaque", "token_type": "Bearer", "id_token": sign(told)})
+        access = self.access_token(asked["resource"]) if for_another else "opaque"
+        return self._answer(request, {"access_token": access, "token_type": "Bearer", "id_token": sign(told)})
+
+    def access_token(self, audience: str, **changes: Any) -> str:
+        """Sign an access token of the person for another service; None takes a claim out."""
+        now = int(time.time())
+        told = {"iss": self.url, "aud": audience, "iat": now, "exp": now + 60, **self.person} | changes
+        told = {name: value for name, value in told.items() if value is not None}
+        return jwt.encode(told, private_key(self.kid, 2048), "RS256", {"kid": self.kid})
+
+    async def _register(self, request: Request) -> Response:
+        """Register a client as RFC 7591 has it: a public one, which proves its codes by PKCE alone."""
+        asked = await request.json()
+        registered = {
+            "client_id": CLIENT,
+            "redirect_uris": asked["redirect_uris"],
+            "token_endpoint_auth_method": "none",
+        }
+        return self._answer(request, registered, 201)
 
     async def _userinfo(self, request: Request) -> Response:
         assert request.headers["authorization"] == "Bearer opaque"

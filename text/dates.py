@@ -5,12 +5,14 @@ A name is looked up only next to the number of a day or a year, so no word is a 
 """
 
 import re
+from calendar import month_name
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from functools import cache, lru_cache
 from itertools import chain
 from pathlib import Path
 
+from text.language import language
 from text.late_patterns import LatePattern
 from text.normal_forms import fold_case
 from text.scripts import THAI
@@ -19,6 +21,9 @@ _BUDDHIST = range(2400, 2700)  # years of the Thai calendar, which is 543 ahead
 _LEAST_LETTERS = 3  # of an abbreviated name
 _AGREED = 0.75  # share of the names that begin with it which are one month's
 _COMMON = 4  # names
+_ENGLISH = tuple(map(fold_case, month_name[1:]))
+_BY_NUMBER = frozenset(("ja", "ko", "vi", "zh"))  # languages whose months have numbers for names
+_BY_NAME = ("de", "es", "fr", "it", "nl", "pt")  # others in Latin letters
 
 _NAME = r"(?P<name>[^\s\d!-/:-@\[-`{-~]{2,})\.?"  # vowel signs are no \w
 _YEAR = r"(?P<year>(?:19|20|2[45])\d\d)(?!\d)"
@@ -180,3 +185,17 @@ def parts_of_date(date: str) -> frozenset[str]:
     if len(year) < 4:
         return frozenset((date,))
     return frozenset((date, year, *((f"{year}-{rest[:2]}", rest) if len(rest) > 2 else ())))
+
+
+def is_meant(date: str, written: str, question: str) -> bool:
+    """Whether what may be a date is ``written`` as one in a question: whole, or with a month's name of its language.
+
+    "Mars 2020" is a mission in English, and "mai 8" tomorrow at eight in Vietnamese.
+    """
+    words = [] if len(date) > len("2026-05") else re.findall(r"[^\W\d_]+", fold_case(written))
+    names = [word for word in words if _month_of(word, has_year=True, has_day=True)]
+    if not names:
+        return True
+    spoken = {language(question, near=each) for each in _BY_NAME}
+    is_foreign = spoken == {"en"} and not any(name.startswith(tuple(names)) for name in _ENGLISH)
+    return not is_foreign and _BY_NUMBER.isdisjoint(spoken)

@@ -1,6 +1,6 @@
 """The words that a mistyped one may be meant for: compared by trigrams, and told apart by how many letters differ."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
 from text.normal_forms import without_marks
@@ -16,6 +16,7 @@ LEAST_ALIKE = 0.4  # share of trigrams
 COMPARED = 8  # words, the most alike, letter by letter
 ENDING = 3  # letters
 AS_ALIKE = 0.9  # of the nearest, which another that is taken too has at least
+_VOWELS = frozenset("aeiouyаеиоуыэюяіαεηιουω")
 
 
 def vocabulary_of(text: str) -> set[str]:
@@ -39,17 +40,22 @@ def ends_of(word: str) -> tuple[str, str]:
     return word[:size], word[-size:]
 
 
-def nearest_words(word: str, known: Iterable[str], most: int = 2) -> list[str]:
-    """Return which of the ``known`` words, at most so many, a word may be meant for, the nearest first."""
+def near_words(word: str, known: Iterable[str]) -> list[tuple[float, str]]:
+    """Return which of the ``known`` words a word may be meant for, each with how alike they are, the nearest first."""
     ranked = sorted(((_alike(word, other), other) for other in known), reverse=True)[:COMPARED]
-    near = [(alike, other) for alike, other in ranked if alike >= LEAST_ALIKE and is_near(word, other)]
+    return [(alike, other) for alike, other in ranked if alike >= LEAST_ALIKE and is_near(word, other)]
+
+
+def nearest(near: Sequence[tuple[float, str]], most: int = 2) -> list[str]:
+    """Return of near words the nearest, at most so many."""
     return [other for alike, other in near if alike >= AS_ALIKE * near[0][0]][:most]
 
 
 def is_near(word: str, other: str) -> bool:
     """Whether one is the other with a letter or two added, left out, changed or swapped, or with an ending.
 
-    What stands before a word changes its meaning in scripts with capitals, as in "unpaid".
+    What stands before a word changes its meaning in scripts with capitals, as in "unpaid", and so does an ending with a
+    vowel in the place of a consonant, as in "employer" and "employee".
     """
     word, other = without_marks(word), without_marks(other)
     shorter, longer = sorted((word, other), key=len)
@@ -58,14 +64,30 @@ def is_near(word: str, other: str) -> bool:
     if len(shorter) < CORRECTED_FROM:
         return False
     wrong = 1 + (len(word) >= TWICE_FROM) + (len(word) >= THRICE_FROM)
-    return word[0] == other[0] and _differ(word, other, wrong) <= wrong
+    return word[0] == other[0] and _differ(word, other, wrong) <= wrong and not _end_otherwise(word, other)
 
 
 def differ_at_end(word: str, other: str) -> bool:
     """Whether two words may be forms of one: they begin alike, and few letters at the end differ."""
     least = min(len(word), len(other))
-    alike = next((at for at in range(least) if word[at] != other[at]), least)
-    return alike >= max(STEM, least - ENDING)
+    return _shared(word, other) >= max(STEM, least - ENDING)
+
+
+def _end_otherwise(word: str, other: str) -> bool:
+    """Whether a vowel stands for a consonant at the end of one of two words, and no letter was added or swapped."""
+    at = _shared(word, other)
+    left, right = word[at:], other[at:]
+    return (
+        differ_at_end(word, other)
+        and not (left.endswith(right) or right.endswith(left) or sorted(left) == sorted(right))
+        and any((one in _VOWELS) != (instead in _VOWELS) for one, instead in zip(left, right, strict=False))
+    )
+
+
+def _shared(word: str, other: str) -> int:
+    """Return how many letters two words begin with alike."""
+    least = min(len(word), len(other))
+    return next((at for at in range(least) if word[at] != other[at]), least)
 
 
 def _has_case(word: str) -> bool:

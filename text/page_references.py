@@ -71,6 +71,9 @@ _LIST = LatePattern(
     rf"(?:{_BEFORE})({_NUMBER}(?:(?:{_THROUGH}|{_AND}){_AGAIN}{_NUMBER})*)",
     re.IGNORECASE,
 )
+# A page that is called by letters, as those before the first are. "The page I read" is none.
+_LETTERED = r"((?!I\b)(?:[IVXLC]+|[ivxlc]+|[A-Za-z]{1,2}[-.]?\d{1,4}))(?![A-Za-zÀ-ÿ\d])"
+_LABEL = re.compile(rf"(?i:{_BEFORE}){_LETTERED}|第\s?{_LETTERED}\s?[页頁]")
 _SPAN = LatePattern(rf"({_NUMBER})(?:{_THROUGH}{_AGAIN}({_NUMBER}))?", re.IGNORECASE)
 _PAGE_WORD = re.compile(_BEFORE, re.IGNORECASE)  # one is in whatever the other patterns of spaced languages find
 _ORDINAL_PAGE = LatePattern(rf"\b(?:({'|'.join(_ORDINALS)})|(\d{{1,5}})(?:st|nd|rd|th))\s+page\b", re.IGNORECASE)
@@ -107,9 +110,14 @@ def page_references(question: str) -> tuple[range, ...]:
     return tuple(dict.fromkeys(ordered))
 
 
+def page_labels(question: str) -> frozenset[str]:
+    """Return the pages that a question names by letters, such as iv and A-3, case-folded."""
+    return frozenset((before or after).casefold() for before, after in _LABEL.findall(compose(question)))
+
+
 def without_page_references(question: str) -> str:
     """Remove the page references from a question, so that only what it asks about those pages is left."""
-    text = compose(question)
+    text = _LABEL.sub(" ", compose(question))
     text = _COUNTED.sub(" ", _HAN_LIST.sub(" ", text))
     if _PAGE_WORD.search(text):
         text = _ORDINAL_PAGE.sub(" ", _LIST.sub(" ", text))

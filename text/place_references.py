@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from text.dates import dates_of, without_dates
+from text.dates import dates_of, is_meant, without_dates
 from text.language import CJK_STOP, language, stop_words
 from text.normal_forms import compose, flatten, fold_width, without_accents
 from text.page_references import (
@@ -16,6 +16,7 @@ from text.page_references import (
     asks_for_all,
     han_number,
     naming_words,
+    page_labels,
     page_references,
     without_page_references,
 )
@@ -151,6 +152,7 @@ class PlaceQuestion:
     """What of a question may name a place. ``rest`` is the question without its page numbers."""
 
     pages: tuple[range, ...]
+    labels: frozenset[str]
     dates: list[str]
     files: list[str]
     sheets: list[str]
@@ -163,7 +165,8 @@ class PlaceQuestion:
         asked = question[:LONGEST]
         return cls(
             page_references(asked),
-            [date for date, _, _ in dates_of(asked)][:MOST_NAMES],
+            page_labels(asked),
+            [date for date, start, end in dates_of(asked) if is_meant(date, asked[start:end], asked)][:MOST_NAMES],
             file_names(asked)[:MOST_NAMES],
             sheet_names(asked)[:MOST_NAMES],
             place_references(asked)[:MOST_NAMES],
@@ -173,7 +176,7 @@ class PlaceQuestion:
     @property
     def names_any(self) -> bool:
         """Whether anything of it may name a place."""
-        return any((self.pages, self.dates, self.files, self.sheets, self.references))
+        return any((self.pages, self.labels, self.dates, self.files, self.sheets, self.references))
 
     def nearest(self, names: Mapping[str, str]) -> dict[str, str]:
         """Return those documents whose names have most of the question's words; all where none has one."""

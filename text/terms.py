@@ -19,6 +19,7 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
+from text.dates import is_meant
 from text.normal_forms import fold_case, without_marks
 from text.spellings import (
     beside_numbers,
@@ -187,8 +188,10 @@ def weigh_question(question: str, respelling: Respelling = AS_WRITTEN) -> QueryT
         matches = [word for word in matches if len(word[0]) > 1]
     words = [word[0] for word in matches]
     forms = [] if respelling.is_older else spellings_of(folded)
-    found: _Weights = {_hash(form.key): (1.0, ACROSS) for form in forms}
-    inner = {at for form in forms for at in range(form.start, form.end)}
+    dated = (form for form in forms if form.key[0] == "@")
+    unsure = [form for form in dated if not is_meant(form.key[1:], folded[form.start : form.end], question)]
+    found: _Weights = {_hash(form.key): (1.0, 0.0 if form in unsure else ACROSS) for form in forms}
+    inner = {at for form in forms if form not in unsure for at in range(form.start, form.end)}
     unspaced = _weigh_words(matches, inner, found)
     _respell(respelling, found)
     outer = ["" if word.start() in inner else word[0] for word in matches]

@@ -38,13 +38,20 @@ Annotation = dict[str, Any]
 
 
 class SourceAddresses:
-    """The URLs of a run's sources: their own http address, or their page of this service, by a link that is signed."""
+    """The URLs of a run's sources: their own http address, or their page of this service, by a link that is signed.
+
+    Without a ``base_url`` nothing is served, and a page is the resource that `citewell mcp` has of it.
+    """
 
     def __init__(self, base_url: str, signer: LinkSigner | None = None) -> None:
         self._base_url = base_url.rstrip("/")
         self._signer = signer
         self._signed: dict[tuple[str, int], str] = {}
         self._sources: dict[int, Source] = {}
+
+    def of_another_run(self) -> "SourceAddresses":
+        """Return empty addresses of the same service, for the same reader."""
+        return SourceAddresses(self._base_url, self._signer)
 
     def learn(self, sources: Iterable[Source]) -> list[Source]:
         """Store the sources of a run, and return the new ones, by index."""
@@ -63,9 +70,11 @@ class SourceAddresses:
 
     def url(self, source: Source, citation: Citation | None = None) -> str:
         """Return the absolute http URL of a source; a link to its page marks the first quote that it is asked for."""
-        if _has_own_address(source):
-            return source["url"] or ""
-        return self._page(source["document_id"], source["segment_index"], citation)
+        return self.of(source["url"], source["document_id"], source["segment_index"], citation)
+
+    def of(self, own: str | None, document_id: str, segment_index: int, citation: Citation | None = None) -> str:
+        """Return the absolute URL of a segment, whose document's ``own`` one counts where it is http."""
+        return own if own and is_http(own) else self._page(document_id, segment_index, citation)
 
     def cited(self, citation: Citation) -> tuple[str, str]:
         """Return the URL of a quote's place in its source and the source's title, or the URL again if it has none."""
@@ -82,6 +91,8 @@ class SourceAddresses:
         return source is None or not _has_own_address(source)
 
     def _page(self, document_id: str, segment_index: int, citation: Citation | None = None) -> str:
+        if not self._base_url:
+            return f"citewell://documents/{document_id}/segments/{segment_index}"
         if self._signer is None:
             return f"{self._base_url}/documents/{document_id}#segment-{segment_index}"
         place = (document_id, segment_index)
@@ -92,7 +103,12 @@ class SourceAddresses:
 
 
 def _has_own_address(source: Source) -> bool:
-    return (source["url"] or "").lower().startswith(("http://", "https://"))
+    return is_http(source["url"] or "")
+
+
+def is_http(url: str) -> bool:
+    """Whether a URL is an http address."""
+    return url.lower().startswith(("http://", "https://"))
 
 
 def by_index(citation: Citation, url: str) -> int:
@@ -103,7 +119,7 @@ def by_index(citation: Citation, url: str) -> int:
 def by_appearance() -> Numbering:
     """Return a numbering of URLs from 1, in the order in which the text cites them.
 
-    For a client that has only the annotations, ``[n]`` is the n-th distinct URL among them.
+    For a client that has only the annotations, ``[n]`` is the n-th of them.
     """
     numbers: dict[str, int] = {}
 
@@ -124,8 +140,9 @@ class AnnotatedText:
     """The text of an answer, written part by part, with the annotations of its marked claims.
 
     Indices of ``annotations`` count the code points of the whole text with its marks, end exclusive; a span is the
-    claim without the marks after it. One whose mark leaves later is annotated then. ``annotate`` gives an annotation
-    its form.
+    claim without the marks after it. One whose mark leaves later is annotated then. ``first`` are those that cite their
+    source first, so that the n-th of them is of the mark ``[n]``; ``further`` are the others, sent behind all of them.
+    ``annotate`` gives an annotation its form.
     """
 
     def __init__(
@@ -136,7 +153,9 @@ class AnnotatedText:
         links: bool,
         annotate: Callable[[Cited], Annotation] = chat_annotation,
     ) -> None:
-        self.annotations: list[Annotation] = []
+        self.first: list[Annotation] = []
+        self.further: list[Annotation] = []
+        self._annotated: set[int] = set()  # by number
         self._addresses = addresses
         self._number = number
         self._form = annotate
@@ -145,6 +164,11 @@ class AnnotatedText:
         self._linked: dict[int, str] = {}  # by number: the place of the first quote
         self._spans: dict[tuple[int, int], Span] = {}  # of claims without annotations, by section and end
         self._length = 0
+
+    @property
+    def annotations(self) -> list[Annotation]:
+        """All annotations, each source's first one before those that cite one again, as clients list sources."""
+        return [*self.first, *self.further]
 
     def write(self, section: FinalSection) -> list[str]:
         """Append a part of a section, and return it in pieces that split no mark."""
@@ -177,7 +201,9 @@ class AnnotatedText:
                 url, title, paged = self._cited[citation["source_index"], citation.get("anchor", "")]
                 hangs_on = quote_of(citation) if says_more(citation) else None
                 cited = Cited(citation, url, title, paged, span["start"], span["end"], hangs_on)
-                self.annotations.append(self._form(cited))
+                number = citation["source_index"]
+                (self.further if number in self._annotated else self.first).append(self._form(cited))
+                self._annotated.add(number)
 
     def _mark(self, number: int) -> str:
         return f"[[{number}]]({self._linked[number].translate(_ESCAPED)})" if self._links else bracket(number)

@@ -14,6 +14,8 @@ from graph.rows import TURNS_KEPT, Turn
 
 _QUESTION: TypeAdapter[str] = TypeAdapter(Question)
 Role = Literal["user", "assistant", "system"]
+# Marks of own answers, as they come back in the history of chats: links anywhere, numbers after a sentence.
+MARKS = re.compile(r"\[\[\d+\]\]\([^()\s]*\)|(?<=[.!?:;。!?…\"”»)])(?:\[\d+\])+")
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,8 @@ from api.dialects.docs_chatbot.encoder import DocsChatbotEncoder
 from api.dialects.docs_chatbot.routes import router as docs_chatbot_router
 from api.dialects.id_citations.encoder import IdCitationsEncoder
 from api.dialects.id_citations.routes import router as id_citations_router
+from api.dialects.langgraph.encoder import LangGraphEncoder
+from api.dialects.langgraph.routes import router as langgraph_router
 from api.dialects.messages.encoder import MessagesEncoder
 from api.dialects.messages.routes import router as messages_router
 from api.dialects.native.encoder import NativeEncoder
@@ -63,6 +65,7 @@ DIALECTS: Mapping[str, Dialect] = {
         Dialect("messages", MessagesEncoder, messages_router),
         Dialect("ai_sdk", AiSdkEncoder, ai_sdk_router),
         Dialect("ag_ui", AgUiEncoder, ag_ui_router),
+        Dialect("langgraph", LangGraphEncoder, langgraph_router),
     )
 }
 _PARAMETER = re.compile(r"\{[^}]*\}")

@@ -38,6 +38,7 @@ def create_manager(app: FastAPI) -> StreamableHTTPSessionManager:
             state.settings,
             state.verification_slots,
             granted_runner(context.request),
+            state.settings.public_url or str(context.request.base_url),
             asking.grant.rights_in(asking.identity.workspace).scopes,
             asking.audited,
         )

@@ -13,7 +13,7 @@ from answers.marks import Grade, grade_of, marked_citations
 from answers.verification import Verification
 from api.dialects.citation_marks import bracket, marked_pieces
 from api.dialects.section_buffer import final_sections
-from api.mcp.tool_schemas import Answer, ReadText, SearchResults
+from api.mcp.tool_schemas import Answer, ReadText
 from graph.events import RunFinished
 from graph.evidence import Citation, Message, ShownPassage, Source
 
@@ -28,22 +28,12 @@ def one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-def search_text(found: SearchResults) -> str:
-    """Return the passages with their ids, titles and scores."""
-    if not found.results:
-        return "\n".join(filter(None, ["Nothing in the library matches.", found.degraded]))
-    parts = [
-        f"{place}. {_place(each.title, each.heading)} (score {each.score:.2f}, segment_id {each.segment_id})\n"
-        f"{quoted(each.text)}"
-        for place, each in enumerate(found.results, start=1)
-    ]
-    return "\n\n".join([*parts, *filter(None, [found.degraded])])
-
-
 def read_text(read: ReadText) -> str:
     """Return what was read, behind a line that says what of the document it is."""
     of = f", part {read.part} of {read.parts}" if read.part else ""
-    head = f"{one_line(read.title)} (document_id {read.document_id}{of}, characters {read.start} to {read.end})"
+    head = (
+        f"{one_line(read.title)} (document_id {read.document_id}{of}, characters {read.start} to {read.end}) {read.url}"
+    )
     context = [f"{each['role']}: {one_line(each['text'])}" for each in read.context]
     return "\n".join([head, *context, quoted(read.text)])
 
@@ -53,17 +43,20 @@ def answer_text(answer: Answer, end: RunFinished) -> str:
     sources = {source["index"]: source for source in answer.sources}
     said = said_of(end.message)
     parts = [*([f"{said}:"] if said else []), *_sections(end.message)]
+    links = {(each["segment_id"], each["start"]): each["url"] for each in answer.citations}
     lines = dict.fromkeys(
-        _citation_line(each, sources.get(each["source_index"]), grade_of(claim))
+        f"{_citation_line(each, sources.get(each['source_index']), grade_of(claim))} "
+        + links.get((each["segment_id"], each["start"]), "")
         for claim in end.message.get("claims", [])
         for each in marked_citations(claim)
     )
     if lines:
         parts.append("\n".join(["Citations:", *lines]))
-    for each in end.message.get("nearest", []):
+    for each in answer.nearest:
         if "passage" in each:
             place = _place(each["title"], " > ".join(each["passage"]["heading_path"]))
-            parts.append(f"{SAID['nearest']}: {place} (segment_id {each['segment_id']})\n{_passage(each['passage'])}")
+            head = f"{SAID['nearest']}: {place} (segment_id {each['segment_id']}) {each['url']}"
+            parts.append(f"{head}\n{_passage(each['passage'])}")
     if answer.notices:
         parts.append("\n".join(["Notices:", *(f"- {one_line(each)}" for each in answer.notices)]))
     parts.append(f"({answer.outcome}, {answer.stop_reason}; session_id {answer.session_id})")

@@ -13,6 +13,7 @@ from tools.library.given_texts import MOST_TEXTS
 
 DOCUMENT_ID = "[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
 SEGMENT_ID = rf"^{DOCUMENT_ID}:[0-9]{{1,9}}$"
+FETCHED_ID = rf"^{DOCUMENT_ID}(?::[0-9]{{1,7}})?$"
 Query = Annotated[str, Field(min_length=1, max_length=10_000), Printable]
 Spaces = Annotated[list[Name], Field(max_length=100)]
 
@@ -28,15 +29,19 @@ class SearchArguments(Body):
 
 
 class FoundSegment(Body):
-    """A passage that matches. Offsets count code points of the document's text, end exclusive."""
+    """A passage that matches; ``id`` is what `fetch` takes, and ``url`` opens it.
 
+    Offsets count code points of the document's text, end exclusive.
+    """
+
+    id: str
     segment_id: str
     document_id: str
     segment_index: int
     title: str
     heading: str
     page_idx: int | None
-    url: str | None
+    url: str
     source_type: str
     score: float
     start: int
@@ -50,6 +55,33 @@ class SearchResults(Body):
     query: str
     degraded: str | None
     results: list[FoundSegment]
+
+
+class FetchArguments(Body):
+    """What to read, by an id that `search` has returned."""
+
+    id: Annotated[str, Field(pattern=FETCHED_ID)] = Field(
+        description="The id of a result of `search`, or a document_id for the beginning of that document."
+    )
+
+
+class FetchedPlace(Body):
+    """Where a text stands in its document; ``next`` is the id of what follows it, None at the end."""
+
+    document_id: str
+    start: int
+    end: int
+    next: str | None
+
+
+class FetchedText(Body):
+    """The part of a document that a passage stands in; ``url`` opens the document at that passage."""
+
+    id: str
+    title: str
+    text: str
+    url: str
+    metadata: FetchedPlace
 
 
 class ReadArguments(Body):
@@ -93,7 +125,7 @@ class ReadText(Body):
     kind: Literal["part", "segment", "entry"]
     document_id: str
     title: str
-    url: str | None
+    url: str
     start: int
     end: int
     text: str
@@ -116,12 +148,18 @@ class AskArguments(Body):
     model: ModelName = ""
 
 
+class LinkedCitation(Citation):
+    """A citation with the address that opens its document at the quote."""
+
+    url: str
+
+
 class Answer(Body):
     """An answer with its proof.
 
     ``citations`` are exact quotes of stored text with the verdict on the claim that each bears; ``nearest`` is what a
-    refusal shows instead, and ``assessment`` has the chance that the question is answered. ``notices`` say what of the
-    run fell back to something simpler, or failed.
+    refusal shows instead, and ``assessment`` has the chance that the question is answered. Each ``url`` can be opened.
+    ``notices`` say what of the run fell back to something simpler, or failed.
     """
 
     session_id: str
@@ -131,7 +169,7 @@ class Answer(Body):
     stop_reason: str
     answer: str
     sections: list[Section]
-    citations: list[Citation]
+    citations: list[LinkedCitation]
     sources: list[Source]
     nearest: list[Source]
     assessment: Assessment | None

@@ -1,4 +1,4 @@
-"""The tools: search, read, ask and verify, over an open library and on behalf of one identity a call."""
+"""The tools: search, fetch, read, ask and verify, over an open library and on behalf of one identity a call."""
 
 import asyncio
 import logging
@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Literal
+from uuid import UUID
 
 import anyio
 
@@ -15,11 +16,16 @@ from answers.entries import entries_of
 from answers.verification import Verification
 from api.auditing import Audited
 from api.dependencies import GrantedRunner, Needs
+from api.dialects.annotated_text import SourceAddresses
 from api.fields import ChatOptions
 from api.mcp.tool_schemas import (
     Answer,
     AskArguments,
+    FetchArguments,
+    FetchedPlace,
+    FetchedText,
     FoundSegment,
+    LinkedCitation,
     ReadArguments,
     ReadText,
     SearchArguments,
@@ -32,7 +38,7 @@ from api.stream import stop_watching
 from graph.entrypoint import Citewell
 from graph.errors import CitewellError, InvalidRequest, NotFound
 from graph.events import AnyEvent, PagesLoaded, RunFailed, RunFinished, SearchFailed, SourcesFound, StepStarted
-from graph.evidence import CitationContext, Identity, Segment, StopReason
+from graph.evidence import CitationContext, Identity, Segment, Source, StopReason
 from graph.ports import SearchQuery
 from tools.auth.identities import EVERYTHING, Rights, Scope
 from tools.runs.runner import Runner
@@ -71,18 +77,26 @@ class RunNotAnswered(CitewellError):
 
 @dataclass(frozen=True, slots=True)
 class Toolbox:
-    """What the tools of one call work on, and the ``scopes`` of its credentials; nothing is kept between calls."""
+    """What the tools of one call work on, and the ``scopes`` of its credentials; nothing is kept between calls.
+
+    ``base_url`` is where a browser reaches the service, "" where it can't.
+    """
 
     citewell: Citewell
     settings: Settings
     slots: VerificationSlots
     runner: Runner | GrantedRunner
+    base_url: str
     scopes: frozenset[Scope] = EVERYTHING
     audited: Audited = field(default_factory=Audited)
 
     def check(self, *needed: Scope) -> None:
         """Raise NotPermitted unless the credentials have one of these scopes."""
         Needs(needed).check(Rights(self.scopes))
+
+    async def addresses(self, me: Identity) -> SourceAddresses:
+        """Return the addresses of what an identity is told. Raises DatabaseUnavailable."""
+        return SourceAddresses(self.base_url, await self.citewell.library.links.signer(me))
 
     async def search(self, asked: SearchArguments, me: Identity) -> SearchResults:
         """Search the library by words and meaning. Raises DatabaseUnavailable."""
@@ -97,11 +111,31 @@ class Toolbox:
                 expand=0,
             )
         )
-        results = [_found(hit.segment, hit.score) for hit in found.hits]
+        addresses = await self.addresses(me)
+        results = [_found(hit.segment, hit.score, addresses) for hit in found.hits]
         return SearchResults(query=asked.query, degraded=found.degraded, results=results)
+
+    async def fetch(self, asked: FetchArguments, me: Identity) -> FetchedText:
+        """Read the part of a document that a passage stands in, or its first part. Raises NotFound."""
+        document_id, _, index = asked.id.partition(":")
+        part = int(index or 0) // SEGMENTS_A_PART + 1
+        try:
+            read = await self._read(ReadArguments(document_id=UUID(document_id), part=part), me)
+        except InvalidRequest:
+            raise NotFound(f"There is no passage {asked.id}.", suggestion="Send an id that `search` returns.") from None
+        following = f"{read.document_id}:{part * SEGMENTS_A_PART}" if part < (read.parts or 0) else None
+        url = (await self.addresses(me)).of(read.url, read.document_id, int(index or 0))
+        place = FetchedPlace(document_id=read.document_id, start=read.start, end=read.end, next=following)
+        return FetchedText(id=asked.id, title=read.title, text=read.text, url=url, metadata=place)
 
     async def read(self, asked: ReadArguments, me: Identity) -> ReadText:
         """Read a part of a document, the entry around an offset, or a segment. Raises NotFound, InvalidRequest."""
+        read = await self._read(asked, me)
+        index = int(read.segments[0].segment_id.rpartition(":")[2])
+        read.url = (await self.addresses(me)).of(read.url, read.document_id, index)
+        return read
+
+    async def _read(self, asked: ReadArguments, me: Identity) -> ReadText:
         if asked.segment_id is not None:
             segments = await self.citewell.library.reader.read_segments([asked.segment_id], me)
             if not segments:
@@ -170,6 +204,14 @@ class Toolbox:
         if isinstance(end, RunFailed):
             raise RunNotAnswered(end, run.run_id)
         message = end.message
+        addresses = await self.addresses(me)
+        addresses.learn(message["sources"])
+
+        def linked(sources: Sequence[Source]) -> list[Source]:
+            return [{**source, "url": addresses.url(source)} for source in sources]
+
+        # Citations are asked first: a link to a page marks the first quote that it is asked for.
+        citations = [LinkedCitation(**each, url=addresses.cited(each)[0]) for each in message["citations"]]
         return Answer(
             session_id=run.session_id,
             run_id=run.run_id,
@@ -178,9 +220,9 @@ class Toolbox:
             stop_reason=end.stop_reason,
             answer=message["answer"],
             sections=message["sections"],
-            citations=message["citations"],
-            sources=message["sources"],
-            nearest=message.get("nearest", []),
+            citations=citations,
+            sources=linked(message["sources"]),
+            nearest=linked(message.get("nearest", [])),
             assessment=message.get("assessment"),
             notices=notices,
         ), end
@@ -229,9 +271,10 @@ async def _cancel(run: RunReader, reason: StopReason) -> None:
         log.warning("run %s: could not be cancelled: %s", run.run_id, error.code)
 
 
-def _found(segment: Segment, score: float) -> FoundSegment:
-    shown = {name: getattr(segment, name) for name in FoundSegment.model_fields if name != "score"}
-    return FoundSegment(**shown, score=round(score, 4))
+def _found(segment: Segment, score: float, addresses: SourceAddresses) -> FoundSegment:
+    shown = {name: getattr(segment, name) for name in FoundSegment.model_fields.keys() - {"id", "score", "url"}}
+    url = addresses.of(segment.url, segment.document_id, segment.segment_index)
+    return FoundSegment(**shown, id=segment.segment_id, url=url, score=round(score, 4))
 
 
 def _read(
@@ -251,7 +294,7 @@ def _read(
         kind=kind,
         document_id=first.document_id,
         title=first.title,
-        url=first.url,
+        url=first.url or "",
         start=start,
         end=end,
         text=text[start - first.start : end - first.start],

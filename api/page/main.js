@@ -27,13 +27,17 @@ async function begin() {
     if (!addressed()) history.pushState(null, "", addressOf(session.session_id));
   });
   app.tabs.hear((told) => app.hear(told));
+  addEventListener("popstate", () => app.reading.set(history.state?.reading ?? null));
   addEventListener("hashchange", () => void app.openAddressed());
   addEventListener("online", () => void app.refresh());
   document.addEventListener("visibilitychange", () => document.hidden || void app.refresh());
   await app.begin();
+  if (history.state?.reading) app.reading.set(history.state.reading); // the page was loaded again
   app.reading.watch((reading) => {
+    if (reading) return;
+    if (history.state?.reading) history.back();
     // The address names what is read until it is closed.
-    if (!reading && linkedBy(location.hash)) history.replaceState(null, "", location.pathname + location.search);
+    else if (linkedBy(location.hash)) history.replaceState(null, "", location.pathname + location.search);
   });
   // Where there is a keyboard, one may type at once.
   if (matchMedia("(hover: hover)").matches && document.activeElement === document.body) goToQuestion();

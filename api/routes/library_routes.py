@@ -27,7 +27,7 @@ from tools.library.ingestion import Ingested, IngestedArchive
 from tools.library.layout import Layout
 from tools.library.new_documents import NewDocument, readers_with
 from tools.library.ownership import change_owner
-from tools.library.places import Place
+from tools.library.places import PlaceInOriginal
 from tools.library.versions import Version
 from tools.process.library import Library
 
@@ -238,7 +238,7 @@ async def get_place(
     library: OpenLibrary,
     start: Offset = None,
     end: Offset = None,
-) -> Place:
+) -> PlaceInOriginal:
     """Find where in its original a segment stands, or its part from `start` to `end`."""
     return await library.places.find(me, str(document_id), index, start, end)
 

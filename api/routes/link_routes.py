@@ -20,7 +20,7 @@ from graph.errors import NotFound
 from graph.evidence import Identity
 from tools.auth.document_links import LinkedPlace, checksum
 from tools.library.catalogue import DocumentDetails, RawText
-from tools.library.places import Place
+from tools.library.places import PlaceInOriginal
 
 router = APIRouter(include_in_schema=False)
 _DOCUMENT = "/links/{token}/api/documents/{document_id}"
@@ -129,7 +129,7 @@ async def get_linked_place(
     library: OpenLibrary,
     start: Offset = None,
     end: Offset = None,
-) -> Place:
+) -> PlaceInOriginal:
     """Find where in the original of a link's document a passage stands."""
     return await library.places.find(reader, str(document_id), index, start, end)
 

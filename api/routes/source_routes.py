@@ -13,7 +13,7 @@ from api.fields import Body, Name, Printable
 from api.problems import problems
 from graph.errors import NotPermitted, SourceBusy
 from tools.library.new_documents import readers_with
-from tools.library.source_records import Kind, Source, SourceOptions
+from tools.library.source_records import Kind, SourceOptions, SyncedSource
 from tools.library.syncing import MOST_DELETED, SyncReport, checked_location
 
 router = APIRouter(tags=["sources"])
@@ -53,7 +53,7 @@ class SourceChange(Body):
 class SourceList(Body):
     """The sources of a workspace, ordered by their location."""
 
-    sources: list[Source]
+    sources: list[SyncedSource]
 
 
 class SourceDeleted(Body):
@@ -80,7 +80,9 @@ class SyncStarted(Body):
 
 @router.post("/api/sources", status_code=status.HTTP_201_CREATED, responses=problems(404, 413, 422, 503))
 @needs("write")
-async def add_source(new: NewSource, me: Me, library: OpenLibrary, settings: AppSettings, response: Response) -> Source:
+async def add_source(
+    new: NewSource, me: Me, library: OpenLibrary, settings: AppSettings, response: Response
+) -> SyncedSource:
     """Add a source; one that is there already gets the other options, and 200."""
     if new.owner not in (None, me.user) and not me.assigns_owners:
         raise NotPermitted("owner: you may name yourself or nobody; to name others needs the scope admin.")
@@ -107,14 +109,14 @@ async def list_sources(me: Me, library: OpenLibrary) -> SourceList:
 
 @router.get("/api/sources/{source_id}", responses=problems(404, 422, 503))
 @needs("write")
-async def get_source(source_id: UUID, me: Me, library: OpenLibrary) -> Source:
+async def get_source(source_id: UUID, me: Me, library: OpenLibrary) -> SyncedSource:
     """Read a source, with the report of its last sync."""
     return _with_state(library, await library.sources.get(me, str(source_id)))
 
 
 @router.patch("/api/sources/{source_id}", responses=problems(404, 413, 422, 503))
 @needs("write")
-async def change_source(source_id: UUID, change: SourceChange, me: Me, library: OpenLibrary) -> Source:
+async def change_source(source_id: UUID, change: SourceChange, me: Me, library: OpenLibrary) -> SyncedSource:
     """Change who may read a source and its documents."""
     await library.sources.set_readers(me, str(source_id), change.readers)
     return _with_state(library, await library.sources.get(me, str(source_id)))
@@ -152,5 +154,5 @@ async def sync_source(
     return SyncStarted(source_id=source.source_id, syncing=True)
 
 
-def _with_state(library: OpenLibrary, source: Source) -> Source:
+def _with_state(library: OpenLibrary, source: SyncedSource) -> SyncedSource:
     return replace(source, syncing=source.syncing or library.syncs.is_under_way(source.source_id))

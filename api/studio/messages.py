@@ -7,27 +7,17 @@ from uuid import UUID, uuid4
 
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 
-from api.dialects.annotated_text import AnnotatedText, Annotation, Cited, SourceAddresses, by_index
-from api.dialects.chat_request import ChatMessage, parse_question, recent_turns, without_marks
-from api.dialects.citation_marks import bracket
-from api.dialects.openai_api import MARKS
-from api.dialects.section_buffer import final_sections
+from api.dialects.annotated_text import SourceAddresses
+from api.dialects.chat_request import MARKS, ChatMessage, parse_question, recent_turns, without_marks
+from api.dialects.langgraph.thread_messages import OURS, short_sources, with_ours, written
 from graph.errors import InvalidRequest
-from graph.evidence import Message, Source
+from graph.evidence import Message
 from graph.rows import Turn
 from graph.state import State
 from nodes.decide_retrieval import finished_turns
 
-OURS = "citewell"  # what an answer has beside its text, and a citation beside LangChain's fields
 RUN_PREFIX = "lc_run--"  # of the ids that LangChain gives to messages of a chat model, before the id of its run
 NO_QUESTION = "messages: end them with a human message that has text, or give a `question`."
-_EXTRAS = (
-    *("source_index", "segment_id", "start", "end", "highlight", "heading_path", "verdict"),
-    *("date", "dated_by", "copies"),
-)
-_SOURCE_FIELDS = ("index", "segment_id", "document_id", "title", "heading", "kind", "url", "page_idx", "score")
-
-Block = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,11 +102,6 @@ def answer_of(state: State) -> AIMessage:
     return last if isinstance(last, AIMessage) and ours_of(last) is not None else new_answer(state.asked)
 
 
-def with_ours(ours: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the additional_kwargs of an answer; assistant-ui shows what is under ``metadata``."""
-    return {"metadata": {OURS: ours}}
-
-
 def ours_of(message: AnyMessage) -> Mapping[str, Any] | None:
     """Return what an answer of ours has beside its text, None for another message."""
     metadata = message.additional_kwargs.get("metadata")
@@ -131,56 +116,19 @@ def run_id_of(message: AIMessage) -> UUID | None:
         return None
 
 
-class ChatText(AnnotatedText):
-    """Text whose marks are links where the source has an http address of its own, with LangChain's citations."""
-
-    def __init__(self, sources: Sequence[Source]) -> None:
-        addresses = SourceAddresses("")
-        addresses.learn(sources)
-        super().__init__(addresses, by_index, links=True, annotate=citation)
-
-    def _mark(self, number: int) -> str:
-        is_address = self._linked[number].lower().startswith("http")
-        return super()._mark(number) if is_address else bracket(number)
-
-
-def citation(cited: Cited) -> dict[str, Any]:
-    """Return a citation in LangChain's standard form; offsets count code points of the text, end exclusive.
-
-    ``extras`` have its place in the source and the verdict.
-    """
-    made = {
-        "type": "citation",
-        "title": cited.title,
-        "start_index": cited.start,
-        "end_index": cited.end,
-        "cited_text": cited.citation["quote"],
-        "extras": {OURS: {name: value for name, value in cited.citation.items() if name in _EXTRAS}},
-    }
-    return made if cited.paged else {**made, "url": cited.url}
-
-
 def answer_message(answer: AIMessage, message: Message, state: State) -> AIMessage:
     """Return the message of an answer as it stands: one block of text with its citations, and what they rest on.
 
     ``outcome`` and ``stop_reason`` are there once the run has ended.
     """
-    sources = message.get("nearest") or message["sources"]
-    text = ChatText(sources)
-    written = "".join(piece for section in final_sections(message) for piece in text.write(section))
     told: dict[str, Any] = {
         "question": state.asked,
         "citations": message["citations"],
-        "sources": [{name: source.get(name) for name in _SOURCE_FIELDS} for source in sources],
+        "sources": short_sources(message),
     }
     if state.outcome:
         told |= {"outcome": state.outcome, "stop_reason": state.stop_reason}
     if state.assessment is not None:
         told["assessment"] = state.assessment
-    content: Any = [block(written, text.annotations)] if written else ""
+    content: Any = written(message, SourceAddresses("")) or ""
     return AIMessage(content=content, id=answer.id, additional_kwargs=with_ours(told))
-
-
-def block(text: str, annotations: Sequence[Annotation]) -> Block:
-    """Return a block of text in LangChain's standard form, as it is also put together from a stream."""
-    return {"type": "text", "text": text, "index": 0, "annotations": list(annotations)}

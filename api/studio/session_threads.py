@@ -21,8 +21,8 @@ from langgraph.checkpoint.base import (
 )
 from langgraph.checkpoint.memory import InMemorySaver
 
+from api.dialects.langgraph.thread_messages import with_ours
 from api.studio.graph_server import opened_library
-from api.studio.messages import with_ours
 from graph.evidence import answer_text
 from graph.rows import Turn
 from tools.sessions.checkpoints import run_saver

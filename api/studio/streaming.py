@@ -12,8 +12,10 @@ from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResu
 from langchain_core.tracers._streaming import _V2StreamingCallbackHandler  # as LangGraph itself tells its streams apart
 from pydantic import PrivateAttr
 
+from api.dialects.annotated_text import SourceAddresses
+from api.dialects.langgraph.thread_messages import ChatText, Json, block
 from api.dialects.section_buffer import Retracted, SectionBuffer
-from api.studio.messages import Block, ChatText, block, run_id_of
+from api.studio.messages import run_id_of
 from graph.context import Context
 from graph.events import AnyEvent, BudgetCaps, RetrievalDecided, RunStarted
 from graph.evidence import Source
@@ -30,7 +32,9 @@ class AnswerStream:
         self, state: State, context: Context, family: Family, sources: list[Source], answer: AIMessage
     ) -> None:
         self._buffer = _buffer_of(state, context, family)
-        self._text = ChatText(sources)
+        addresses = SourceAddresses("")
+        addresses.learn(sources)
+        self._text = ChatText(addresses)
         self._run_id = run_id_of(answer)
         self._model: PieceModel | None = None  # from the first piece on
         self._saying: asyncio.Task[Any] | None = None
@@ -49,7 +53,7 @@ class AnswerStream:
         await asyncio.gather(self._saying, return_exceptions=kind is not None)
 
     @property
-    def content(self) -> list[str | Block]:
+    def content(self) -> list[str | Json]:
         """What was streamed, as the content of a message."""
         return [block("".join(self._said), self._text.annotations)] if self._said else []
 
@@ -77,7 +81,7 @@ async def stream_again(answer: AIMessage) -> None:
     """
     model = PieceModel(again=True)
     for each in [*answer.content, None]:
-        model.put(cast(Block | None, each))
+        model.put(cast(Json | None, each))
     await model.ainvoke("", {"run_id": run_id_of(answer)})
 
 
@@ -111,9 +115,9 @@ class PieceModel(BaseChatModel):
     """
 
     again: bool = False
-    _pieces: "asyncio.Queue[Block | None]" = PrivateAttr(default_factory=asyncio.Queue)
+    _pieces: "asyncio.Queue[Json | None]" = PrivateAttr(default_factory=asyncio.Queue)
 
-    def put(self, piece: Block | None) -> None:
+    def put(self, piece: Json | None) -> None:
         """Say a piece of the only block; None is the end."""
         self._pieces.put_nowait(piece)
 

@@ -27,6 +27,7 @@ _GLYPHS = {
     **dict(zip("\x0b\x0e\x0f", ("ff", "ffi", "ffl"), strict=True)),
 }
 _ACCENT = re.compile("[\u00a8\u00af\u00b4\u00b8\u02b0-\u02ff]")
+_MARKED_AGAIN = re.compile(r"(?<=\^\d)\^(?=\d)|(?<=_\d)_(?=\d)")  # digits that are raised one by one are one number
 _FORMULA = 4  # letters: what is as short, and stands so but for spaces in a reading, is signs of a formula set closer
 _EXAMPLES = 40
 
@@ -81,7 +82,7 @@ def compare(ours: Sequence[str], others: dict[str, list[str]], furniture: Sequen
 
 def plain(text: str) -> str:
     """Return text as all readings are compared: raised figures after ^, lowered ones after _, parts of signs apart."""
-    return unicodedata.normalize("NFC", text.translate(_SIGNS))
+    return _MARKED_AGAIN.sub("", unicodedata.normalize("NFC", text.translate(_SIGNS)))
 
 
 def _sign(sign: str) -> str:

@@ -105,7 +105,7 @@ def _written(file: Path) -> int:
 
 def wait(paths: Iterable[Path], kept: Path) -> None:
     """Note files that will be read, of which LibreOffice has no reading kept yet."""
-    _Office.waiting = [path for path in paths if "office" not in _known(path, kept)[0]]
+    _Office.waiting = [path for path in paths if not any(name.startswith("office") for name in _known(path, kept)[0])]
 
 
 def _plain(path: Path) -> str:
@@ -120,12 +120,33 @@ def _cells(path: Path) -> str:
     return "\n".join(" | ".join(row) for row in csv.reader(io.StringIO(_plain(path))))
 
 
+_ODF_TEXT = "{urn:oasis:names:tc:opendocument:xmlns:text:1.0}"
+_ODF_SIGNS = {
+    f"{_ODF_TEXT}line-break": "\n",
+    f"{_ODF_TEXT}tab": " ",
+    f"{_ODF_TEXT}s": " ",
+    f"{_ODF_TEXT}page-number": "",
+}
+
+
 def _slides(path: Path) -> str:
     """Return the paragraphs of a flat OpenDocument presentation, without those of its masters."""
-    text = "{urn:oasis:names:tc:opendocument:xmlns:text:1.0}"
     body = ElementTree.parse(path).getroot().find(".//{urn:oasis:names:tc:opendocument:xmlns:office:1.0}body")
-    paragraphs = [] if body is None else [found for found in body.iter() if found.tag in (f"{text}p", f"{text}h")]
-    return "\n".join("".join(found.itertext()) for found in paragraphs)
+    paragraphs = (
+        [] if body is None else [each for each in body.iter() if each.tag in (f"{_ODF_TEXT}p", f"{_ODF_TEXT}h")]
+    )
+    return "\n".join("".join(_said(found)) for found in paragraphs)
+
+
+def _said(paragraph: ElementTree.Element) -> Iterator[str]:
+    for each in paragraph.iter():
+        yield _ODF_SIGNS.get(each.tag, each.text or "")
+        yield (each.tail or "") if each is not paragraph else ""
+
+
+def _printed(path: Path) -> str:
+    """Return the text of slides as they are printed, with the numbers of their lists."""
+    return _says("pdftotext", "-raw", "-enc", "UTF-8", path, "-").replace(PAGE, "\n")
 
 
 def _browser(path: Path) -> str:
@@ -192,7 +213,11 @@ def _moved(down: float, size: float, line_size: float) -> str:
     return "^" if down < 0 else "_"
 
 
-_TEXT, _FLAT = _Office("txt:Text (encoded):UTF8", _plain), _Office("fodp", _slides)
+_TEXT = _Office("txt:Text (encoded):UTF8", _plain)
+_SLIDES: dict[str, tuple[str, Read]] = {
+    "office-flat": ("soffice", _Office("fodp", _slides)),
+    "office-pdf": ("soffice", _Office("pdf", _printed)),
+}
 _SHEET: dict[str, tuple[str, Read]] = {
     "office": ("soffice", _Office(_SHOWN, _cells)),
     "office-raw": ("soffice", _Office(_RAW, _cells)),
@@ -207,8 +232,8 @@ READERS: dict[str, dict[str, tuple[str, Read]]] = {
         f".{kind}": {"pandoc": ("pandoc", _pandoc(kind)), "office": ("soffice", _TEXT)}
         for kind in ("docx", "odt", "rtf")
     },
-    ".pptx": {"office": ("soffice", _FLAT)},
-    ".odp": {"office": ("soffice", _FLAT)},
+    ".pptx": _SLIDES,
+    ".odp": _SLIDES,
     ".xlsx": _SHEET,
     ".ods": _SHEET,
     ".csv": {"file": ("", _cells)},

@@ -388,10 +388,43 @@ async def test_messages_may_have_content_instead_of_parts(shared_client: httpx.A
     assert "25 days" in "".join(part["delta"] for part in told if part["type"] == "text-delta")
 
 
+async def test_a_chat_without_an_id_is_answered_from_its_messages_and_not_kept(
+    shared_client: httpx.AsyncClient,
+) -> None:
+    """Clients that keep their chats themselves have no id of one: assistant-ui's data stream, other people's pages."""
+    said = [
+        ("user", "How long is the notice period?"),
+        ("assistant", "Three months.[1]"),
+        ("user", "And during probation?"),
+    ]
+    messages = [{"role": role, "parts": [{"type": "text", "text": text}]} for role, text in said]
+    before = (await shared_client.get("/api/sessions")).json()["sessions"]
+    told = told_by(await shared_client.post("/api/chat", json={"messages": messages, "threadId": "main"}))
+    assert "one month" in "".join(part["delta"] for part in told if part["type"] == "text-delta")
+    assert (await shared_client.get("/api/sessions")).json()["sessions"] == before
+    regenerated = {"messages": messages, "trigger": "regenerate-message", "messageId": "a1"}
+    assert told_by(await shared_client.post("/api/chat", json=regenerated))[-1]["type"] == "finish"
+
+
+async def test_a_run_of_ag_ui_is_sent_on_to_its_route(shared_client: httpx.AsyncClient) -> None:
+    """TanStack's client speaks AG-UI, at whatever address it is given."""
+    run = {"threadId": str(uuid4()), "runId": "r1", "messages": [{"id": "m1", "role": "user", "content": LEAVE}]}
+    sent_on = await shared_client.post("/api/chat", json=run)
+    assert (sent_on.status_code, sent_on.headers["location"]) == (307, "../agui")
+    told = await shared_client.post("/api/chat", json=run, follow_redirects=True)
+    assert (told.url.path, told.status_code) == ("/agui", 200)
+    assert "25 days" in told.text
+    own = await shared_client.post("/api/chat", json=asked(LEAVE, runId="r1"))
+    assert own.status_code == 200
+
+
 async def test_an_unknown_name_of_what_is_accepted_is_told(shared_client: httpx.AsyncClient) -> None:
     response = await shared_client.post("/api/chat", json=asked(LEAVE), headers={"x-citewell-accept": "everything"})
     assert response.status_code == 422
     assert "x-citewell-accept" in response.json()["detail"]
+    for listed in ("", ",", "text-citations , ,reset-step"):
+        told = await shared_client.post("/api/chat", json=asked(LEAVE), headers={"x-citewell-accept": listed})
+        assert told.status_code == 200, listed
 
 
 def shown_of(told: list[dict[str, Any]]) -> str:

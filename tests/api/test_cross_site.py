@@ -11,6 +11,7 @@ from fastapi.routing import iter_route_contexts
 from api.app import create_app
 from api.browsers import LOGIN_COOKIE
 from api.middleware import LOGIN_PATHS, OPEN_PATHS, PAGE_FILES_PATH
+from api.protected_resource import METADATA_PATHS
 from graph.entrypoint import Citewell
 from graph.evidence import Identity
 from tests.api.serving import client_of
@@ -51,7 +52,7 @@ def routes_of(app: FastAPI) -> list[tuple[str, str]]:
     shut = {
         each
         for each in found
-        if each[1] not in OPEN_PATHS | LOGIN_PATHS
+        if each[1] not in OPEN_PATHS | LOGIN_PATHS | METADATA_PATHS
         and not each[1].startswith((PAGE_FILES_PATH, LINKS_PATH, SHARES_PATH))
     }
     assert len([each for each in shut if each[0] not in SAFE]) > 30

@@ -185,6 +185,33 @@ async def test_a_method_that_a_path_has_not_is_answered_with_all_that_it_has(sha
     ):
         response = await shared_client.options(path)
         assert (response.status_code, response.headers["allow"]) == (405, allowed)
+        told = response.json()["suggestion"]
+        assert all(f"{method} /api/" in told for method in allowed.split(", "))
+
+
+async def test_a_method_that_a_dialect_of_others_has_not_is_answered_with_its_routes(
+    shared_client: httpx.AsyncClient,
+) -> None:
+    for method, path in (("POST", "/v1/responses/input_tokens"), ("GET", "/v1/chat/completions")):
+        response = await shared_client.request(method, path)
+        assert response.status_code == 405
+        assert "POST /v1/chat/completions" in response.json()["error"]["message"]
+
+
+def test_generators_find_a_title_of_its_own_for_each_schema_and_no_lists_in_headers(
+    description: dict[str, Any],
+) -> None:
+    schemas = description["components"]["schemas"]
+    titles = [schema.get("title", name) for name, schema in schemas.items()]
+    assert [title for title in titles if titles.count(title) > 1] == []
+    assert [name for name in schemas if "__" in name] == []
+    parameters = [
+        each
+        for methods in description["paths"].values()
+        for op in methods.values()
+        for each in op.get("parameters", ())
+    ]
+    assert [each["name"] for each in parameters if each["in"] == "header" and "array" in str(each["schema"])] == []
 
 
 @pytest.mark.parametrize(

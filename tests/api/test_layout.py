@@ -93,6 +93,24 @@ async def test_pictures_are_given_as_what_they_are_and_where_they_stand(client: 
 
 
 @pytest.mark.parametrize(
+    ("name", "data", "notation", "source"),
+    [
+        ("half.md", "Take $\\frac{1}{2}$ of a lamp.", "latex", "\\frac{1}{2}"),
+        ("half.html", "<p>Take <math><mfrac><mn>1</mn><mn>2</mn></mfrac></math> of a lamp.", "mathml", "<mfrac>"),
+        ("half.tex", "Take $\\frac{1}{2}$ of a lamp.", "latex", "\\frac{1}{2}"),
+    ],
+)
+async def test_formulas_are_told_as_their_file_writes_them(
+    client: httpx.AsyncClient, name: str, data: str, notation: str, source: str
+) -> None:
+    _, layout, text = await laid_out(client, name, data.encode())
+    [formula] = layout["formulas"]
+    assert text[formula["start"] : formula["end"]] == "1/2"
+    assert formula["notation"] == notation
+    assert source in formula["source"]
+
+
+@pytest.mark.parametrize(
     "picture",
     [
         b'<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>',

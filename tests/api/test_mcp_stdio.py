@@ -1,6 +1,7 @@
 """``citewell mcp``: the same server over stdin and stdout, started by the client of the official SDK."""
 
 import asyncio
+import json
 import os
 import sys
 from asyncio.subprocess import PIPE
@@ -43,7 +44,9 @@ async def test_a_client_starts_the_command_and_uses_its_tools(
     )
     with anyio.fail_after(60):
         async with Client(stdio_client(started), cache=None) as client:
-            assert [tool.name for tool in (await client.list_tools()).tools] == ["search", "read", "ask", "verify"]
+            assert [tool.name for tool in (await client.list_tools()).tools] == [
+                "search", "fetch", "read", "ask", "verify",
+            ]  # fmt: skip
             asked = {"question": "When does unused leave lapse?"}
             answer = await client.call_tool("ask", asked, progress_callback=progress)
             text: Any = answer.structured_content
@@ -59,6 +62,35 @@ async def test_a_client_starts_the_command_and_uses_its_tools(
 async def _vault(citewell: Citewell) -> Any:
     found = await citewell.library.documents.list(Identity("default", "another"))
     return next(each for each in found.documents if each.title == "Vault")
+
+
+async def test_a_client_may_leave_in_the_middle_of_a_call(
+    settings: Settings, citewell: Citewell, tmp_path: Path
+) -> None:
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, *COMMAND), stdin=PIPE, stdout=PIPE, stderr=PIPE, env=environment_of(settings), cwd=tmp_path
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    assert process.stderr is not None
+    asked = {"question": "When does unused leave lapse?"}
+    meta = {"progressToken": 1}
+    hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "one", "version": "1"}}
+    for message in (
+        {"method": "initialize", "id": 1, "params": hello},
+        {"method": "notifications/initialized"},
+        {"method": "tools/call", "id": 2, "params": {"name": "ask", "arguments": asked, "_meta": meta}},
+    ):
+        process.stdin.write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
+    async with asyncio.timeout(60):
+        while b"notifications/progress" not in await process.stdout.readline():
+            pass
+        process.stdout._transport.close()  # type: ignore[attr-defined]
+        process.stdin.close()
+        told = await process.stderr.read()
+        assert await process.wait() == 0
+    assert b"Error" not in told
+    assert b"Traceback" not in told
 
 
 @pytest.mark.parametrize("end", ["closed", "terminated"])

@@ -141,7 +141,7 @@ async def test_an_abstention_is_a_message_that_cites_nothing(extractive: AsyncAn
         ({"messages": [{"role": "user", "content": [{"type": "image", "source": {}}]}]}, "messages.0.content.0: "),
         ({"messages": [{"role": "user", "content": [{"type": "document", "source": {}}]}]}, "messages.0.content.0: "),
         ({"messages": [{"role": "user", "content": "a" * 10_001}]}, "messages.0.content: "),
-        ({"tools": [{"name": "f", "input_schema": {"type": "object"}}]}, "tools: "),
+        ({"tool_choice": {"type": "any"}}, "tool_choice: "),
         ({"extra_body": {"output_config": {"format": {"type": "json_schema", "schema": {}}}}}, "output_config: "),
         ({"extra_body": {"citewell": {"top_k": 31}}}, "citewell.top_k: "),
         ({"extra_body": {"citewell": {"topk": 3}}}, "citewell.topk: "),
@@ -157,9 +157,10 @@ async def test_what_cannot_be_served_is_refused_by_its_name(
     assert body["error"]["message"].startswith(named)
 
 
-async def test_tools_that_are_not_to_be_called_are_no_reason_to_refuse(extractive: AsyncAnthropic) -> None:
+@pytest.mark.parametrize("choice", [{}, {"tool_choice": {"type": "auto"}}, {"tool_choice": {"type": "none"}}])
+async def test_tools_are_no_reason_to_refuse(extractive: AsyncAnthropic, choice: Any) -> None:
     tools: Any = [{"name": "f", "input_schema": {"type": "object"}}]
-    made = await extractive.messages.create(**asked(LEAVE), tools=tools, tool_choice={"type": "none"})
+    made = await extractive.messages.create(**asked(LEAVE), tools=tools, **choice)
     assert cited(blocks_of(made)) == [(QUOTED, [QUOTED])]
 
 

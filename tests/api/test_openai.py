@@ -30,6 +30,7 @@ from tools.settings import Settings
 LEAVE = "How many days of annual leave does an employee get?"
 TRAINS = "Which class is booked for trains?"
 CHESS = "Who won the chess championship of 1972?"
+FORM = 'JSON by this schema:\n\n{"properties": {"answer": {"type": "string"}}, "title": "Answer"}\n\nNothing else.'
 
 
 def asked(*texts: str, **fields: Any) -> dict[str, Any]:
@@ -70,6 +71,39 @@ def text_of(chunks: list[ChatCompletionChunk]) -> str:
 def events_of(chunks: list[ChatCompletionChunk], kind: str) -> list[dict[str, Any]]:
     told = [(chunk.model_extra or {}).get("event", {}) for chunk in chunks]
     return [event["data"] for event in told if event.get("type") == kind]
+
+
+@pytest.mark.parametrize(
+    "instructions",
+    [
+        'You have tools: {"name": "search", "parameters": {"title": "Search", "properties": {}}}',
+        'Tool arguments: {"type": "object", "properties": {"input": {"type": "string"}}}',
+        "{ not JSON",
+        "{" + "[" * 100_000,
+        '{"a":' * 100_000,
+    ],
+)
+async def test_instructions_that_ask_for_no_form_are_passed_over(extractive: AsyncOpenAI, instructions: str) -> None:
+    messages: Any = [{"role": "system", "content": instructions}, {"role": "user", "content": LEAVE}]
+    made = await extractive.chat.completions.create(model="", messages=messages)
+    assert made.choices[0].message.annotations
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "\nCurrent Task: {asked}\n\nThis is the expected criteria for your final answer: One sentence\nyou MUST return "
+        "the actual complete content as the final answer, not a summary.\n\nProvide your complete response:",
+        "[[ ## question ## ]]\n{asked}\n\nRespond with the corresponding output fields, starting with the field "
+        "`[[ ## answer ## ]]`, and then ending with the marker for `[[ ## completed ## ]]`.",
+        "Use the tools to answer.\n\n{asked}\n\nAnswer in one sentence.",
+    ],
+)
+async def test_a_question_that_a_framework_wraps_is_answered(extractive: AsyncOpenAI, prompt: str) -> None:
+    bare = await extractive.chat.completions.create(**asked(LEAVE))
+    made = await extractive.chat.completions.create(**asked(prompt.format(asked=LEAVE)))
+    assert made.choices[0].message.content == bare.choices[0].message.content
+    assert made.choices[0].message.annotations
 
 
 async def test_models_are_listed_with_the_default_first(modelled: AsyncOpenAI) -> None:
@@ -202,6 +236,7 @@ async def test_without_a_session_the_messages_are_the_history_and_nothing_is_lis
         ({"tool_choice": "required"}, "tool_choice"),
         ({"tool_choice": {"type": "function", "function": {"name": "f"}}}, "tool_choice"),
         ({"response_format": {"type": "json_object"}}, "response_format"),
+        ({"messages": [{"role": "system", "content": FORM}, {"role": "user", "content": LEAVE}]}, "messages.0.content"),
         ({"messages": []}, "messages"),
         ({"messages": [{"role": "robot", "content": "Hello"}]}, "messages.0.role"),
         ({"messages": [{"role": "assistant", "content": "Hello"}]}, "messages"),

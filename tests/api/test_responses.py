@@ -357,6 +357,7 @@ async def test_thoughts_are_summaries_beside_the_steps(settings: Settings, scrip
 
 PICTURE = {"type": "input_image", "image_url": "https://wiki.example/a.png"}
 FILE = {"type": "input_file", "file_id": "f1"}
+FORM = 'Reply in JSON: {"title": "Answer", "properties": {"answer": {"type": "string"}}}'
 
 
 @pytest.mark.parametrize(
@@ -371,6 +372,8 @@ FILE = {"type": "input_file", "file_id": "f1"}
         ({"input": "a" * 10_001}, "input.0.content"),
         ({"text": {"format": {"type": "json_object"}}}, "text.format"),
         ({"tool_choice": "required"}, "tool_choice"),
+        ({"instructions": FORM}, "instructions"),
+        ({"input": [{"role": "developer", "content": FORM}, {"role": "user", "content": LEAVE}]}, "input.0.content"),
         ({"prompt": {"id": "pmpt_1"}}, "prompt"),
         ({"store": False, "background": True}, "background"),
         ({"store": False, "conversation": "c1"}, "store"),

@@ -19,7 +19,7 @@ from graph.evidence import Identity
 from tests.api.conftest import new_session, with_model
 from tests.api.reading import parse_frames
 from tests.api.serving import client_of
-from tests.api.trespasses import ATTEMPTS, FRAMES, QUESTION, SHARED, Attempt
+from tests.api.trespasses import ATTEMPTS, FRAMES, GRAPH_RUN, QUESTION, SHARED, THREAD, Attempt
 from tests.scripted_openai import Hold, Reply, Say, ScriptedOpenAI
 from tests.unit.pictured_office import PNG
 from tools.auth.api_keys import ApiKeys, key_id
@@ -103,12 +103,14 @@ async def owned_by(
     messages = "/api/workspaces/default/messages"
     frames = (await client.post(messages, json={"content": QUESTION}, headers=FRAMES)).text
     assert SECRET in frames
+    graph_run = await client.post(f"/langgraph/threads/{THREAD}/runs/stream", json=GRAPH_RUN)
     broken = {"file": (f"{TITLE}.pdf", b"%PDF-broken")}
     job = (await client.post("/api/jobs", files=broken)).json()
     share = (await client.post(f"/api/sessions/{session_id}/shares", json={})).json()
     responded = {"input": QUESTION, "citewell": {"min_score": 0}}
     responses = [(await client.post("/v1/responses", json=responded)).json()["id"] for _ in range(2)]
     return {
+        "graph_run_id": graph_run.headers["content-location"].rpartition("/")[2],
         "key_id": key_id(await keys.create(who.workspace, who.user)),
         "response_id": responses[0],
         "deleted_response_id": responses[1],
@@ -132,6 +134,7 @@ async def owned_by(
         "job_id": job["job_id"],
         "action": "pause",
         "shared": SHARED,
+        "thread": THREAD,
         "model": "extractive",
         "version": "any",
         "page_file": "main.js",

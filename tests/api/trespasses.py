@@ -235,9 +235,25 @@ AI_SDK = [
     apart("DELETE", "/api/chat/{shared}/stream", silent=True),
 ]
 AG_UI = [apart("POST", "/agui", json=AGUI)]
+THREAD = "5eed0000-0000-4000-8000-000000000001"  # which two clients could give
+GRAPH_RUN = {"input": {"messages": [CHAT]}, "context": {"min_score": 0}, "if_not_exists": "create"}
+LANGGRAPH = [
+    public("GET", "/langgraph/info"),
+    apart("POST", "/langgraph/assistants/search", json={}, silent=True),
+    apart("POST", "/langgraph/threads", json={"thread_id": THREAD}, silent=True),
+    apart("POST", "/langgraph/threads/{thread}/runs/stream", json=GRAPH_RUN, first=True),
+    apart("GET", "/langgraph/threads/{thread}", silent=True),
+    apart("GET", "/langgraph/threads/{thread}/state", silent=True),
+    apart("POST", "/langgraph/threads/{thread}/history", json={}, silent=True),
+    apart("POST", "/langgraph/threads/search", json={}, silent=True),
+    gone("GET", "/langgraph/threads/{thread}/runs/{graph_run_id}/stream"),
+    gone("POST", "/langgraph/threads/{thread}/runs/{graph_run_id}/cancel"),
+]
 MCP = [
     tool("search", query=QUESTION, min_score=0),
     tool("search", query=QUESTION, min_score=0, document_ids=["{document_id}"]),
+    tool("fetch", id="{document_id}"),
+    tool("fetch", id="{document_id}:{segment_index}"),
     tool("read", document_id="{document_id}"),
     tool("read", document_id="{document_id}", offset=0),
     tool("read", segment_id="{document_id}:{segment_index}"),
@@ -268,6 +284,7 @@ ATTEMPTS = [
     *RESPONSES,
     *AI_SDK,
     *AG_UI,
+    *LANGGRAPH,
     *MCP,
     *LOGIN,
     *OPEN,

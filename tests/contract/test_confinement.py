@@ -7,6 +7,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import AsyncIterator
+from contextlib import ExitStack
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -200,6 +201,33 @@ async def test_calls_that_nobody_knows_yet_are_not_there(sandbox: Sandbox, numbe
     assert await tried(sandbox, code, number) == 38
 
 
+TWIN = """
+import os, sys
+from pathlib import Path
+from tools.confinement.users import leave_root
+
+os.getpid = lambda: 1
+print(leave_root(Path(sys.argv[1]), [], files_are_restricted=True), flush=True)
+sys.stdin.read()
+"""
+
+
+@as_root
+@pytest.mark.skipif(not exists_here(61_000), reason="this container has no such users")
+def test_no_two_processes_are_the_same_user(tmp_path: Path) -> None:
+    with ExitStack() as open_processes:
+        users = []
+        for name in ("first", "second"):
+            (folder := tmp_path / name).mkdir()
+            command = [sys.executable, "-c", TWIN, str(folder)]
+            process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+            open_processes.enter_context(process)
+            assert process.stdout is not None
+            users.append(int(process.stdout.readline()))
+    assert len(set(users)) == 2
+    assert min(users) > 60_000
+
+
 @as_root
 @pytest.mark.skipif(not exists_here(61_000), reason="this container has no such users")
 async def test_it_is_not_root(sandbox: Sandbox) -> None:
@@ -233,13 +261,14 @@ async def test_what_a_taken_over_process_replies_is_its_document_or_refused(sand
     assert await tried(sandbox, "got = 1") == 1  # by another process
 
 
-async def test_what_a_file_leaves_in_its_process_meets_no_other_workspace(sandbox: Sandbox) -> None:
+@pytest.mark.parametrize("others", [{"workspace": 2}, {"user": "bob"}])
+async def test_what_a_file_leaves_in_its_process_meets_nobody_elses(sandbox: Sandbox, others: dict[str, Any]) -> None:
     await tried(sandbox, "sys.left = 'a trap'")
     assert await tried(sandbox, "got = getattr(sys, 'left', None)") == "a trap"
     new = NewDocument(
         name="a.hostile", data=json.dumps({"code": "got = getattr(sys, 'left', None)", "given": None}).encode()
     )
-    other = await sandbox.read(WiredDocument.of(new), replace(HOW, dimension=None, workspace=2))
+    other = await sandbox.read(WiredDocument.of(new), replace(HOW, dimension=None, **others))
     assert other.texts == ["[null]"]
 
 

@@ -86,7 +86,7 @@ def test_tokens_in_another_order_are_counted() -> None:
 
 
 def test_signs_of_several_parts_are_compared_by_their_parts() -> None:
-    assert plain("10⁻³ H₂O 1½ ① ﬁn") == "10^-^3 H_2O 1 1/2   1  fin"
+    assert plain("10⁻³ H₂O 1½ ① ﬁn x₁₂ 2¹⁰²⁴") == "10^-^3 H_2O 1 1/2   1  fin x_12 2^1024"
 
 
 def test_running_heads_and_page_numbers_are_furniture() -> None:

@@ -3,9 +3,12 @@
 import asyncio
 import gzip
 import io
+import sys
 import zipfile
 from collections.abc import AsyncIterator, Iterator
+from contextlib import suppress
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
@@ -15,6 +18,7 @@ import uvloop
 
 from graph.errors import CitewellError, DocumentTooExpensive, InvalidRequest, UnreadableDocument
 from tests.distributions import install
+from tools.confinement.priority import NICENESS
 from tools.library.new_documents import NewDocument
 from tools.library.reading import ReadFile, Reading, WiredDocument
 from tools.library.sandbox import MOST_FILES, OnPart, Sandbox
@@ -38,6 +42,8 @@ def read(data):
     match data.split()[0]:
         case b"sleep":
             time.sleep(3600)
+        case b"wait":
+            time.sleep(3)
         case b"spin":
             while True:
                 pass
@@ -143,6 +149,25 @@ async def test_a_file_that_takes_too_long_is_ended(sandbox: Sandbox, data: bytes
         await read(sandbox, data)
     sandbox.seconds = SECONDS
     assert (await read(sandbox, b"A lamp.")).ready.fields.title == "a"
+
+
+def niceness_of_session(process: psutil.Process) -> int | None:
+    with suppress(OSError):  # a kernel without autogroups
+        return int(Path(f"/proc/{process.pid}/autogroup").read_text().split()[-1])
+    return None
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux has autogroups")
+async def test_it_gives_way_to_questions_in_whichever_session_they_are(sandbox: Sandbox) -> None:
+    await read(sandbox, b"A lamp.")
+    [process] = children()
+    assert process.nice() == NICENESS
+    assert niceness_of_session(process) in (None, NICENESS)
+
+
+async def test_time_that_others_have_the_processor_is_not_that_of_a_file(sandbox: Sandbox) -> None:
+    sandbox.seconds = 2
+    assert (await read(sandbox, b"wait")).packed is not None
 
 
 async def test_whoever_stops_waiting_ends_the_reading(sandbox: Sandbox) -> None:

@@ -86,6 +86,15 @@ def test_what_a_file_lost_is_said_below_it(home: Home, write: Writer) -> None:
     assert again["documents"][0]["left_out"] == [*passages_left_out(1)]
 
 
+def test_a_dialect_decides_on_the_size_of_segments(home: Home, write: Writer) -> None:
+    write("sized/tides.md", "High tide is at noon.\n\nLow tide is at six.\n\nThe boats lie in the harbour.")
+    [usual] = home.citewell("ingest", "sized", "-w", "sized", "--json").json["documents"]
+    done = home.citewell("ingest", "sized", "-w", "sized", "--dialect", "id_citations", "--json")
+    assert (usual["segments"], done.json["documents"][0]["segments"]) == (1, 3)
+    wrong = home.citewell("ingest", "sized", "-w", "sized", "--dialect", "id_citation")
+    assert (wrong.code, "id_citations" in wrong.err) == (Exit.USAGE, True)
+
+
 def test_the_file_of_a_document_is_written_back(home: Home, write: Writer) -> None:
     data = write("kept/tides.md", "# Tides\r\n\r\nHigh tide is at noon.\r\n").read_bytes()
     [document] = home.citewell("ingest", "kept", "-w", "kept", "--json").json["documents"]

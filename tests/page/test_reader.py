@@ -6,6 +6,7 @@ import re
 from itertools import count
 from typing import Any
 
+import pytest
 from playwright.async_api import Locator, Page, Route, expect
 
 from graph.evidence import Identity
@@ -220,6 +221,31 @@ async def test_a_narrow_window_has_the_document_over_all_of_it(chromium_page: Vi
     await page.keyboard.press("Escape")
     await expect(sheet).to_be_hidden()
     await expect(marker(page)).to_be_focused()
+
+
+@pytest.mark.parametrize("size", [NARROW, WIDE], ids=["narrow", "wide"])
+async def test_back_leaves_the_document_and_not_the_session(
+    chromium_page: Visits, model_site: Site, size: dict[str, int]
+) -> None:
+    document_id = await put(model_site, QUOTE)
+    address, [citation] = await answered(model_site, document_id)
+    page = await chromium_page(address, viewport=size)
+    asked = page.get_by_role("article").get_by_text("Where does the kestrel of Hallgrim nest?")
+    for close in (page.go_back, page.get_by_role("button", name="Close the document").click):
+        await expect(asked).to_be_visible()
+        await marker(page).click()
+        await marked_is(page, citation)
+        await close()
+        await expect(page.locator(".reader")).to_be_hidden()
+        await expect(asked).to_be_visible()
+        assert page.url == address
+    await page.go_forward()
+    await marked_is(page, citation)
+    await page.reload()
+    await marked_is(page, citation)
+    await page.go_back()
+    await expect(page.locator(".reader")).to_be_hidden()
+    assert page.url == address
 
 
 async def test_a_question_about_what_is_selected(chromium_page: Visits, model_site: Site) -> None:

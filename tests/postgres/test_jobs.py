@@ -1,9 +1,12 @@
 """Jobs over a real PostgreSQL: every file is stored once, whoever dies; workspaces and jobs take turns."""
 
 import asyncio
+import io
 import multiprocessing
 import signal
+import zipfile
 from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,9 +18,11 @@ from graph.evidence import Identity
 from tests.distributions import install
 from tests.postgres.dying_worker import ME, NAMES, SEGMENTS, STEPS, Deployment, deployment, die, lamp
 from tools.library import job_worker
+from tools.library.catalogue import Documents
 from tools.library.job_store import FileState, expire_jobs
 from tools.library.new_documents import NewDocument
 from tools.library.sandbox import Sandbox
+from tools.library.uploads import Uploads
 from tools.process.expiry import Retention, expire
 from tools.storage.database import retry_while_unavailable
 
@@ -68,6 +73,32 @@ async def test_one_workspace_holds_no_worker_of_the_others(database_url: str, sa
         await process.jobs.cancel(ME, slow)
         await process.worker.close()
         await process.sandbox.close()
+
+
+async def test_an_archive_holds_no_connection_while_it_is_read(
+    process: Deployment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    unpack = process.sandbox.unpack
+
+    async def while_all_are_taken(*given: Any, **named: Any) -> bool:
+        async with AsyncExitStack() as taken:
+            for _ in range(process.database.pool.max_size):
+                await taken.enter_async_context(process.database.connection())
+            return await unpack(*given, **named)
+
+    monkeypatch.setattr(process.sandbox, "unpack", while_all_are_taken)
+    documents = Documents(process.database, process.workspaces)
+    uploads = Uploads(
+        process.jobs, process.worker, documents, process.workspaces, process.sandbox, max_bytes=20_000_000
+    )
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        for number in range(150):  # more than go to the database at once
+            archive.writestr(f"{number}.md", f"Lamp {number} shines.")
+    job_id, is_archive = await uploads.submit(ME, NewDocument(name="lamps.zip", data=packed.getvalue()))
+    assert is_archive
+    assert (await process.jobs.get(ME, job_id)).files == 150
+    await process.jobs.cancel(ME, job_id)
 
 
 async def states(process: Deployment, job_id: str, identity: Identity = ME) -> list[FileState]:

@@ -41,6 +41,7 @@ PRINTED = {
     "python-2": "Unused leave lapses in March.",
     "python-3": "'unverified': 1",
     "ingestion-1": "House rules",
+    "dialect-langgraph-1": "cited_text",
     "dialect-openai-1": "answered",
     "dialect-responses-1": "url_citation",
     "dialect-responses-2": "citation",

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import AsyncIterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,6 +20,7 @@ from tools.settings import ModelSettings, Settings
 __all__ = ["scripted_openai"]
 
 ME = Identity()
+OFFICE = Path(__file__).parents[1] / "fixtures" / "documents"
 FEES = [
     ["The board decides on the fees of the laboratory.", "", "Fees are due within thirty days."],
     ["A measurement costs 35 euros.", "", "A repeated measurement is free.", "", "Students pay half of all fees."],
@@ -189,6 +191,30 @@ async def test_a_document_is_named_by_its_file_or_its_date(citewell: Citewell) -
         assert places is not None
         [page] = await citewell.library.reader.read_pages(places["documents"], ME)
         assert page.title == title
+
+
+async def test_a_page_is_named_by_its_label(citewell: Citewell) -> None:
+    ingestor = citewell.library.ingestor
+    labels = {"page_labels": ["ii", "A-3", "1"]}
+    await ingestor.ingest(ME, NewDocument(data=pdf(FEES, title="Fees"), name="fees.pdf", metadata=labels))
+    assert (await text_of(citewell, "What does page A-3 say?")).strip().startswith("A measurement")
+    assert "thirty days" in await text_of(citewell, "第ii页说了什么？")
+    assert await named(citewell, "What does page iv say?") is None
+
+
+async def test_slides_and_sheets_are_named_as_their_files_call_them(citewell: Citewell) -> None:
+    ingestor = citewell.library.ingestor
+    for name in ("halls.pptx", "prices.xlsx"):
+        data = (OFFICE / name).read_bytes()
+        await ingestor.ingest(ME, NewDocument(data=data, name=name, metadata={"file_path": name}))
+    for question, slide, sheet in (
+        ("What does slide 1 say?", True, False),
+        ("What does sheet 1 say?", False, True),
+        ("Was steht auf Folie 1 von halls.pptx?", True, False),
+    ):
+        text = await text_of(citewell, question)
+        assert ("a keeper" in text, "wick" in text) == (slide, sheet), question
+    assert await named(citewell, "What does rule 1 say?") is None
 
 
 async def test_a_page_that_there_is_not_is_told_with_the_last_one(citewell: Citewell) -> None:

@@ -64,6 +64,20 @@ async def test_only_words_of_readable_texts_are_told(citewell: Citewell) -> None
     assert (await ask(citewell, "kaltnbach", Identity("elsewhere", "me"))).also_searched == ()
 
 
+async def test_what_one_may_not_read_is_not_noticed_by_what_is_told(citewell: Citewell) -> None:
+    hidden = NewDocument(text="The sabatical, sabaticals too, and blue folders of Kaltenbach.", owner="me")
+    await citewell.library.ingestor.ingest(ME, hidden)
+    await citewell.library.ingestor.ingest(
+        ME, NewDocument(text="The data of sheets.", space={"id": "1", "slug": "public"})
+    )
+    assert (await ask(citewell, "sabatical")).also_searched == ()
+    for others in (YOU, Identity(user="third", groups=("all",))):
+        assert (await ask(citewell, "sabatical", others)).also_searched == ("sabbatical",)
+        assert (await ask(citewell, "sabaticals", others)).also_searched == ("sabbatical",)
+        assert (await ask(citewell, "the bluefolders", others)).also_searched == ()
+    assert (await ask(citewell, "datasheet", Identity(spaces=("public",)))).also_searched == ()
+
+
 async def test_words_go_with_the_last_document_that_has_them(citewell: Citewell) -> None:
     library = citewell.library
     gone = await library.ingestor.ingest(ME, NewDocument(text="Sabbatical and Kaltenbach."))

@@ -98,7 +98,9 @@ def test_a_number_is_the_place_of_its_source_among_those_that_the_client_was_giv
         shown = [chunk["event"]["data"]["metadata"][0]["source_url"] for chunk in chunks if is_source(chunk)]
     else:
         annotations = [each for delta in deltas_of(chunks) for each in delta.get("annotations", [])]
-        shown = list(dict.fromkeys(each["url_citation"]["url"] for each in annotations))
+        urls = [each["url_citation"]["url"] for each in annotations]
+        shown = list(dict.fromkeys(urls))
+        assert urls[: len(shown)] == shown
     assert_numbers_lead_to_what_is_cited(text, shown, ended(log).message)
 
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from text.page_references import page_references, without_page_references
+from text.page_references import page_labels, page_references, without_page_references
 
 
 @pytest.mark.parametrize(
@@ -109,3 +109,20 @@ def test_any_text_is_read_without_fault(text: str) -> None:
 def test_any_number_is_read_in_each_language(number: int) -> None:
     for question in (f"on page {number}?", f"第{number}页", f"ở trang {number}."):
         assert page_references(question) == (range(number, number + 1),)
+
+
+@pytest.mark.parametrize(
+    ("question", "labels"),
+    [
+        ("What does page iv say?", {"iv"}),
+        ("Compare page A-3 with page B2.", {"a-3", "b2"}),
+        ("Trang IV nói gì?", {"iv"}),
+        ("第ii页说了什么？", {"ii"}),
+        ("Is it on the page I read?", set()),
+        ("What is on page 4, and on page villa?", set()),
+        ("第IV章说了什么？", set()),
+    ],
+)
+def test_pages_are_read_by_their_labels(question: str, labels: set[str]) -> None:
+    assert page_labels(question) == labels
+    assert not any(label in without_page_references(question).casefold().split() for label in labels)

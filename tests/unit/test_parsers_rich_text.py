@@ -51,6 +51,21 @@ def test_headings_by_the_name_of_their_style() -> None:
     ]
 
 
+def test_headings_have_the_numbers_that_they_show() -> None:
+    first, second = (
+        "\\pard\\outlinelevel0{\\listtext 1.\\tab}Lamps\\par",
+        "\\pard\\outlinelevel1{\\listtext\\'b7\\tab}Care\\par",
+    )
+    body = first + second + "\\pard text\\par"
+    assert [block.heading for block in read(body).blocks] == ["1. Lamps", "1. Lamps > Care", "1. Lamps > Care"]
+
+
+def test_a_row_in_bold_names_the_columns() -> None:
+    row = "\\trowd\\cellx1\\cellx2\\intbl {}\\cell {}\\cell\\row "
+    body = row.format("{\\b room}", "{\\b keeper}") + row.format("hall", "Ada") + "\\pard after\\par"
+    assert hanging(read(body))[1] == ("table_row", "hall | Ada", ["room | keeper"])
+
+
 def test_lists_hang_on_what_introduces_them() -> None:
     body = "Keys:\\par{\\pntext\\'b7\\tab}hall\\par{\\listtext 2.\\tab}yard\\par text\\par"
     assert hanging(read(body)) == [

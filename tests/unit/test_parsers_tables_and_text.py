@@ -127,3 +127,17 @@ def test_plain_text_is_kept_and_its_blocks_cover_its_words(text: str) -> None:
     parsed = parse(("a" + text).encode(), name="x.txt")
     hanging(parsed)
     assert parsed.text == "a" + text
+
+
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [
+        ("x.csv", "Branch,Cash,Debt\nHarbour,5,6\nTotal,,\n"),
+        ("x.md", "| Branch | Cash | Debt |\n|---|---|---|\n| Harbour | 5 | 6 |\n| Total | | |\n"),
+        ("x.html", "<table><tr><th>Branch<th>Cash<th>Debt<tr><td>Harbour<td>5<td>6<tr><td>Total<td><td></table>"),
+        ("x.org", "| Branch | Cash | Debt |\n|---+---+---|\n| Harbour | 5 | 6 |\n| Total | | |\n"),
+    ],
+)
+def test_a_row_that_is_nothing_but_its_name_answers_nothing(name: str, data: str) -> None:
+    parsed = parse(data.encode(), name=name)
+    assert [block.kind for block in parsed.blocks] == ["table_row", "table_row", "label"]

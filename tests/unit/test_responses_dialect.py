@@ -83,7 +83,9 @@ def test_a_number_is_the_place_of_its_source_among_the_addresses_that_are_cited(
     assume(not is_revised(log))
     message = message_of(events_of(log)[-1]["response"])
     cited = [each["url"] for each in message["annotations"] if each["type"] == "url_citation"]  # what clients list
-    assert_numbers_lead_to_what_is_cited(message["text"], list(dict.fromkeys(cited)), ended(log).message)
+    sources = list(dict.fromkeys(cited))
+    assert cited[: len(sources)] == sources
+    assert_numbers_lead_to_what_is_cited(message["text"], sources, ended(log).message)
 
 
 @EXAMPLES

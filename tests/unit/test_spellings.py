@@ -3,7 +3,7 @@
 import pytest
 
 from tests.unit.test_terms import matched
-from text.near_words import nearest_words
+from text.near_words import near_words, nearest
 from text.spellings import fold_spelling, spellings_of
 from text.terms import LEAST_CHARACTERS, QueryTerms, Respelling, term_of, weigh_question, weigh_segment
 
@@ -86,12 +86,40 @@ def test_single_characters_weigh_nothing_in_a_table_of_them() -> None:
     ],
 )
 def test_a_mistyped_word_is_near_the_one_that_is_meant(word: str, meant: str) -> None:
-    assert nearest_words(word, ["berlin", "garage", meant, "maria"]) == [meant]
+    assert nearest(near_words(word, ["berlin", "garage", meant, "maria"])) == [meant]
 
 
-@pytest.mark.parametrize(("word", "other"), [("merlin", "berlin"), ("garden", "garage"), ("marta", "maria")])
-def test_another_name_is_not_near(word: str, other: str) -> None:
-    assert nearest_words(word, [other]) == []
+@pytest.mark.parametrize(
+    ("word", "other"),
+    [
+        ("merlin", "berlin"),
+        ("garden", "garage"),
+        ("marta", "maria"),
+        ("employer", "employee"),
+        ("employers", "employees"),
+        ("trainers", "trainee"),
+        ("franchisor", "franchisee"),
+        ("interviewee", "interviewer"),
+    ],
+)
+def test_another_word_is_not_near(word: str, other: str) -> None:
+    assert near_words(word, [other]) == []
+
+
+@pytest.mark.parametrize(
+    ("word", "other"),
+    [
+        ("definitly", "definitely"),
+        ("calender", "calendar"),
+        ("vacatoin", "vacation"),
+        ("committe", "committee"),
+        ("sabbaticl", "sabbatical"),
+        ("gesetzlicher", "gesetzlichen"),
+        ("организаций", "организации"),
+    ],
+)
+def test_a_letter_may_be_wrong_at_the_end_of_a_word(word: str, other: str) -> None:
+    assert nearest(near_words(word, [other])) == [other]
 
 
 def test_a_library_of_an_earlier_release_is_asked_for_the_words_that_it_has() -> None:
@@ -106,3 +134,28 @@ def test_a_library_of_an_earlier_release_is_asked_for_the_words_that_it_has() ->
 
 def weight_of(term: int, asked: QueryTerms) -> float:
     return float(asked.weights[asked.ids.tolist().index(term)])
+
+
+@pytest.mark.parametrize(
+    ("question", "word"),
+    [
+        ("Where is the rover of the Mars 2020 mission now?", "mars"),
+        ("Cuộc họp mai 8 giờ ở đâu?", "mai"),
+    ],
+)
+def test_a_month_of_another_language_is_a_word_of_the_question(question: str, word: str) -> None:
+    assert weight_of(term_of(word), weigh_question(question)) == 1
+
+
+@pytest.mark.parametrize(
+    ("question", "date"),
+    [
+        ("Qui est allé à la réunion de mars 2020 ?", "2020-03"),
+        ("Wer war bei dem Treffen im Mai 2026?", "2026-05"),
+        ("Who was at the meeting of sept 2020?", "2020-09"),
+        ("Who was at the meeting of 12 Mai 2026?", "2026-05-12"),
+    ],
+)
+def test_a_month_by_its_name_is_a_date_in_its_language(question: str, date: str) -> None:
+    asked = weigh_question(question)
+    assert asked.expected[asked.ids == term_of(f"@{date}")].tolist() == [0.5]

@@ -48,4 +48,5 @@ CONDUCT: Mapping[str, Conduct] = {
     "messages": Conduct("cancel", code=_nested, unknown_model=(404, "not_found"), blank=(400,)),
     "ai_sdk": Conduct("continue"),
     "ag_ui": Conduct("cancel", model=_forwarded),
+    "langgraph": Conduct("cancel", model=lambda body, model: {**body, "assistant_id": model}),
 }

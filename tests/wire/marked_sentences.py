@@ -9,6 +9,7 @@ from api.dialects.citation_marks import JOINER
 from tests.api.reading import parse_frames
 
 BRACKET, FOOTNOTE, REFERENCE = re.compile(r"\[\d+\]"), re.compile(r"\[\^\d+\]"), re.compile(r"\[ref:\d+\]")
+LINK = re.compile(r"\[\[\d+\]\]\([^()\s]*\)")
 Frames = list[dict[str, Any]]
 
 
@@ -99,6 +100,16 @@ def _ag_ui(frames: Frames, sentences: Sequence[str]) -> list[str]:
     return [*marked_in_text(shown, BRACKET, sentences), *_placed(shown, proof, sentences)]
 
 
+def _langgraph(frames: Frames, sentences: Sequence[str]) -> list[str]:
+    [block] = frames[-1]["messages"][-1]["content"]
+    pieces = [frame["chunk"]["content"][0] for frame in frames if "chunk" in frame]
+    assert [each for piece in pieces for each in piece.get("annotations", [])] == block["annotations"]
+    sent = marked_in_text("".join(piece["text"] for piece in pieces), LINK, sentences)
+    assert sent == marked_in_text(block["text"], LINK, sentences)
+    spans = [block["text"][each["start_index"] : each["end_index"]] for each in block["annotations"]]
+    return [*sent, *under(spans, sentences)]
+
+
 def _placed(shown: str, proof: dict[str, Any], sentences: Sequence[str]) -> list[str]:
     spans = [utf16_slice(shown, each["start_index"], each["end_index"]) for each in proof["citations"]]
     shown_claims = [each["text"] for each in proof["claims"] if each["mark"] == "shown"]
@@ -117,6 +128,7 @@ _READERS: Mapping[str, Callable[[Frames, Sequence[str]], list[str]]] = {
     "messages": _messages,
     "ai_sdk": _ai_sdk,
     "ag_ui": _ag_ui,
+    "langgraph": _langgraph,
 }
 
 
@@ -128,6 +140,10 @@ def bubbles(stream: bytes) -> set[tuple[str, int, int]]:
     return {(each["document_id"], quote["start"], quote["end"]) for each in citations for quote in each["quotes"]}
 
 
+def _object(data: Any) -> dict[str, Any]:
+    return {"chunk": data[0]} if isinstance(data, list) else data
+
+
 def marked_sentences(dialect: str, stream: bytes, sentences: Sequence[str]) -> list[str]:
     """Return the sentences that a client of a dialect sees a mark behind, in the text or in structured citations.
 
@@ -135,7 +151,7 @@ def marked_sentences(dialect: str, stream: bytes, sentences: Sequence[str]) -> l
     """
     told = parse_frames(stream.decode())
     frames = [
-        {**json.loads(each["data"]), **({"event": each["event"]} if "event" in each else {})}
+        {**_object(json.loads(each["data"])), **({"event": each["event"]} if "event" in each else {})}
         for each in told
         if each["data"] != "[DONE]"
     ]

@@ -26,7 +26,7 @@ from tools.sessions.history import StoredMessage
 BEFORE = "Nothing that anybody asks about is said in this part of the page, however long it goes on. " * 7
 COUNT = 40
 EXCERPTS = ("excerpt", "content", "snippet_preview", "document")
-WITHOUT = {"openai", "responses", "messages"}  # their annotations have no excerpt
+WITHOUT = {"openai", "responses", "messages", "langgraph"}  # their annotations have no excerpt
 
 
 @dataclass

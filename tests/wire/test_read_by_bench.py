@@ -11,7 +11,7 @@ from tests.api.reading import parse_frames
 from tests.wire.adapters import ADAPTERS
 from tests.wire.test_golden import GOLDEN
 
-MARK = re.compile(r"\[(?:\^|ref:)?\d+\]")
+MARK = re.compile(r"\[\[\d+\]\]\([^()\s]*\)|\[(?:\^|ref:)?\d+\]")
 
 
 def test_the_benchmark_knows_all_formats() -> None:

@@ -8,7 +8,7 @@ import logging
 import secrets
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import httpx2
@@ -22,10 +22,10 @@ from joserfc.jwk import KeySet, RSAKey, import_key
 from joserfc.jws import JWSRegistry
 from pydantic import BaseModel, field_validator
 
-from graph.errors import ConfigurationError, IssuerUnavailable, LoginFailed
+from graph.errors import ConfigurationError, IssuerUnavailable, LoginFailed, NotAuthenticated
 from tools.auth.identities import Grant, checked_grant
 from tools.auth.issuer_documents import FETCH_SECONDS, Clock, IssuerDocument, is_secure, secure_url
-from tools.auth.tokens import LEAST_BITS, LEEWAY_SECONDS, LONGEST_TOKEN
+from tools.auth.tokens import INVALID, LEAST_BITS, LEEWAY_SECONDS, LONGEST_TOKEN, LONGEST_TOKEN_ID
 from tools.settings import AuthSettings, OidcSettings
 
 log = logging.getLogger("citewell.identity")
@@ -141,6 +141,36 @@ class RelyingParty:
                 claims = {**await _userinfo(client, provider.userinfo_endpoint, claims["sub"]), **claims}
         return Person(self._grant(claims), _shown_name(claims), str(given["id_token"]))
 
+    async def identify(self, token: str, audiences: list[str]) -> Grant:
+        """Return what an access token allows, which the issuer signed for one of these audiences (RFC 9068).
+
+        Its claims count as those of a person who logs in. Raises NotAuthenticated, with details only if the signature
+        is valid, and IssuerUnavailable.
+        """
+        if len(token) > LONGEST_TOKEN:
+            raise NotAuthenticated(INVALID)
+        required = jwt.JWTClaimsRegistry(
+            leeway=LEEWAY_SECONDS,
+            iss={"essential": True, "value": self._issuer},
+            aud={"essential": True, "values": audiences},
+            exp={"essential": True},
+            sub={"essential": True},
+        )
+        try:
+            claims = (await self._decoded(await self._provider.read(), token)).claims
+            required.validate(claims)
+        except ExpiredTokenError:
+            raise NotAuthenticated("The token has expired.", suggestion="Send a new one.") from None
+        except ClaimError as error:
+            raise NotAuthenticated(
+                f"The token's claim {error.claim} is missing or wrong.",
+                suggestion=f"Send a token of {self._issuer} for the audience {audiences[0]}.",
+            ) from None
+        except (JoseError, ValueError, RecursionError):
+            raise NotAuthenticated(INVALID) from None
+        token_id = str(claims.get("jti", ""))[:LONGEST_TOKEN_ID]
+        return replace(self._grant(claims), credential=f"jwt:{token_id}" if token_id else "jwt")
+
     async def logout_url(self, return_to: str, id_token: str | None) -> str | None:
         """Return where to send a browser to log out at the issuer too, or None where it has no such place.
 
@@ -183,14 +213,8 @@ class RelyingParty:
         token = given.get("id_token")
         if not isinstance(token, str) or len(token) > LONGEST_TOKEN:
             raise LoginFailed("The issuer sent no ID token.", suggestion="Check that CITEWELL_OIDC__SCOPES has openid.")
-        url = provider.jwks_uri
-        document = self._keys.setdefault(url, self._document("The issuer's key set", url, _usable))
-        registry = JWSRegistry(algorithms=provider.algorithms, strict_check_header=False)
         try:
-            try:
-                decoded = jwt.decode(token, await document.read(), registry=registry)
-            except InvalidKeyIdError:  # keys are rotated
-                decoded = jwt.decode(token, await document.read(lacks=lambda keys: True), registry=registry)
+            decoded = await self._decoded(provider, token)
             claims = CodeIDToken(
                 decoded.claims,
                 decoded.header,
@@ -214,6 +238,16 @@ class RelyingParty:
             log.warning("an ID token was refused: %s: %s", type(error).__name__, error)
             raise LoginFailed("The issuer's ID token is not valid: its signature or form is wrong.") from None
         return dict(claims)
+
+    async def _decoded(self, provider: _Provider, token: str) -> jwt.Token:
+        """Return a token whose signature is the issuer's. Raises JoseError, ValueError, RecursionError."""
+        url = provider.jwks_uri
+        document = self._keys.setdefault(url, self._document("The issuer's key set", url, _usable))
+        registry = JWSRegistry(algorithms=provider.algorithms, strict_check_header=False)
+        try:
+            return jwt.decode(token, await document.read(), registry=registry)
+        except InvalidKeyIdError:  # keys are rotated
+            return jwt.decode(token, await document.read(lacks=lambda keys: True), registry=registry)
 
     def _lacks(self, claims: Mapping[str, Any]) -> bool:
         """Whether a claim that counts may be had from the user info; scopes' own claims are often only there."""

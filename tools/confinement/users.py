@@ -1,6 +1,7 @@
 """Users of our own that no account has: what they run can touch nothing of another user, nor of each other."""
 
 import os
+import socket
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -26,10 +27,11 @@ def leave_root(folder: Path, needed: Iterable[Path], *, files_are_restricted: bo
 
     Where that user can't read what is ``needed``, such as an installation in root's home, it may read anything if that
     is restricted otherwise; else root goes on without capabilities. Who is not root stays who they are.
+    Raises OSError where every such user is taken.
     """
-    if os.geteuid() != 0:
+    if os.geteuid() != 0 or sys.platform != "linux":
         return os.geteuid()
-    user = _READERS[os.getpid() % len(_READERS)]
+    user = _free_reader()
     kept = 0 if _can_read(user, needed) else READ_ANYTHING
     try:
         if exists_here(user) and (files_are_restricted or not kept):
@@ -44,6 +46,21 @@ def leave_root(folder: Path, needed: Iterable[Path], *, files_are_restricted: bo
         os.chown(folder, 0, 0)
     limit_capabilities(0)
     return 0
+
+
+def _free_reader() -> int:
+    """Return a user that no other process of the machine is, and hold it until this process has ended."""
+    for number in range(len(_READERS)):
+        user = _READERS[(os.getpid() + number) % len(_READERS)]
+        holder = socket.socket(socket.AF_UNIX)
+        try:
+            holder.bind(f"\0citewell-reader-{user}")  # a name without a file, which goes with its last holder
+        except OSError:
+            holder.close()
+            continue
+        holder.detach()
+        return user
+    raise OSError("Every user of those that read files is taken.")
 
 
 def _can_read(user: int, needed: Iterable[Path]) -> bool:

@@ -38,7 +38,7 @@ class Words:
         if "slide" in place:
             return self("slide", number=place["slide"] + 1)
         page = place.get("page_idx")
-        return "" if page is None else self("page", number=page + 1)
+        return "" if page is None else self("page", number=place.get("page_label") or page + 1)
 
     def where(self, note: Note) -> str:
         """Return title, headings and place of a quote."""

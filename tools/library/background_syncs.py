@@ -6,7 +6,7 @@ import logging
 from graph.errors import CitewellError
 from graph.evidence import Identity
 from tools.concurrency.tasks import cancel_and_wait
-from tools.library.source_records import Source
+from tools.library.source_records import SyncedSource
 from tools.library.syncing import Syncer
 
 log = logging.getLogger("citewell.sources")
@@ -22,7 +22,7 @@ class BackgroundSyncs:
         self._free = asyncio.Semaphore(AT_ONCE)
         self._tasks: dict[str, asyncio.Task[None]] = {}
 
-    def start(self, identity: Identity, source: Source, *, most_deleted: float) -> None:
+    def start(self, identity: Identity, source: SyncedSource, *, most_deleted: float) -> None:
         """Start a sync; one that is under way here already goes on alone."""
         if not self.is_under_way(source.source_id):
             task = asyncio.create_task(self._sync(identity, source, most_deleted))
@@ -37,7 +37,7 @@ class BackgroundSyncs:
         """Stop all syncs."""
         await cancel_and_wait(*self._tasks.values())
 
-    async def _sync(self, identity: Identity, source: Source, most_deleted: float) -> None:
+    async def _sync(self, identity: Identity, source: SyncedSource, most_deleted: float) -> None:
         async with self._free:
             try:
                 await self._syncer.sync(identity, source, most_deleted=most_deleted)

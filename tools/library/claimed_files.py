@@ -19,7 +19,7 @@ from tools.library.job_store import close_if_done
 from tools.library.reading import WiredDocument
 from tools.parsers.canonical_text import storable
 from tools.runs.notifications import NOTIFY
-from tools.storage.database import TAKES_CHANGES, Connection, Database, retry_while_unavailable
+from tools.storage.database import TAKES_CHANGES, Connection, Database, replace_if_large, retry_while_unavailable
 
 MOST_TRIES = 3
 PATIENCE_SECONDS = 15  # before a file that waits for something outside is tried again
@@ -121,9 +121,10 @@ async def load_document(database: Database, file: ClaimedFile, *, max_bytes: int
     async with database.connection() as connection:
         found = await connection.execute(_UPLOAD, file.row, binary=True)
         row = await found.fetchone()
-    if row is None:
-        raise LeaseLost
-    fields, data, is_text, path = row
+        if row is None:
+            raise LeaseLost
+        fields, data, is_text, path = row
+        replace_if_large(connection, len(data or b""))
     if path is not None:
         data = await asyncio.to_thread(FoundFile(Path(path), file.name).read, max_bytes)
     return WiredDocument(fields, data, is_text, file.document_id, file.name)

@@ -78,26 +78,26 @@ class DocumentReader:
         )
 
     async def read(
-        self, workspace: int, document: WiredDocument, *, whole: bool = False, on_progress: Progress = silent
+        self, workspace: int, user: str, document: WiredDocument, *, whole: bool = False, on_progress: Progress = silent
     ) -> ReadFile:
         """Read a document; unless ``whole``, not its segments where they are those stored.
 
         Raises InvalidRequest, UnreadableDocument, DatabaseUnavailable.
         """
         known = {} if whole else await self._known_hashes(workspace, [document.document_id])
-        how = replace(self._how, workspace=workspace, known_hash=known.get(document.document_id))
+        how = replace(self._how, workspace=workspace, user=user, known_hash=known.get(document.document_id))
         if self._sandbox is None:
             return await asyncio.to_thread(self._read_here, document, how, on_progress)
         return await self._read_in(self._sandbox, document, how, on_progress)
 
     async def read_batches(
-        self, workspace: int, sources: Sequence[UnreadDocument], *, unpack: bool
+        self, workspace: int, user: str, sources: Sequence[UnreadDocument], *, unpack: bool
     ) -> AsyncGenerator[list[ReadItem]]:
         """Yield what is read of sources, in order and in batches, none of which has a document twice."""
         batch: list[ReadItem] = []
         ids: set[str] = set()
         size = 0
-        async with aclosing(self._read_ahead(workspace, sources, unpack=unpack)) as items:
+        async with aclosing(self._read_ahead(workspace, user, sources, unpack=unpack)) as items:
             async for item in items:
                 file = item.read if isinstance(item.read, ReadFile) else None
                 is_twice = file is not None and file.ready.document_id in ids
@@ -111,7 +111,7 @@ class DocumentReader:
         if batch:
             yield batch
 
-    async def read_again(self, workspace: int, source: UnreadDocument, document_id: str) -> ReadFile:
+    async def read_again(self, workspace: int, user: str, source: UnreadDocument, document_id: str) -> ReadFile:
         """Read a document of a source whole. Raises UnreadableDocument where it is not there any more."""
 
         def load() -> WiredDocument | None:
@@ -121,13 +121,13 @@ class DocumentReader:
         wired = await asyncio.to_thread(load)
         if wired is None:
             raise UnreadableDocument("The file has changed while it was read.", suggestion="Ingest it again.")
-        return await self.read(workspace, wired, whole=True)
+        return await self.read(workspace, user, wired, whole=True)
 
     async def _read_ahead(
-        self, workspace: int, sources: Sequence[UnreadDocument], *, unpack: bool
+        self, workspace: int, user: str, sources: Sequence[UnreadDocument], *, unpack: bool
     ) -> AsyncGenerator[ReadItem]:
         """Yield what is read of each document of the sources, in order, and go on reading meanwhile."""
-        how = replace(self._how, workspace=workspace)
+        how = replace(self._how, workspace=workspace, user=user)
         ahead: deque[asyncio.Task[list[ReadItem]]] = deque()
         documents = wired_sources(sources, max_bytes=how.max_bytes, unpack=unpack)
         try:

@@ -3,7 +3,6 @@
 import asyncio
 import logging
 import os
-import re
 import shutil
 import signal
 import tempfile
@@ -20,7 +19,8 @@ from tools.library.new_documents import NewDocument, too_large
 from tools.library.source_readers import LONGEST_PATH, Listing, ReadFile, SourceReader
 from tools.library.sync_plan import Listed
 from tools.parsers.textless import is_textless, passed_over
-from tools.web.guard import Guard
+from tools.web.guard import Guard, Target
+from tools.web.tunnel import opened_tunnel
 
 log = logging.getLogger("citewell.library")
 
@@ -38,7 +38,6 @@ _OPTIONS = [
     "core.askPass=",
     "gc.auto=0",
 ]
-_LEAST_GIT = (2, 37)  # the first that resolves a host as it is told
 _ADVICE = "Check the address, the name of the branch, and that the repository can be read without a password."
 
 
@@ -103,7 +102,9 @@ class GitReader(SourceReader):
         Raises what copying does, and DependencyFailed where its host is none that may be asked.
         """
         if self._guard is not None and self._url.startswith("https:"):
-            yield await self._checked(self._guard)
+            target = await self._checked(self._guard)
+            async with opened_tunnel(target) as proxy:
+                yield str(target.url), [f"http.proxy={proxy}", "http.followRedirects=false"]
             return
         if self._confined is None:
             yield self._url, ()
@@ -122,22 +123,12 @@ class GitReader(SourceReader):
         finally:
             await asyncio.to_thread(shutil.rmtree, copy, ignore_errors=True)
 
-    async def _checked(self, guard: Guard) -> tuple[str, list[str]]:
-        """Return the address whose host was checked, and options that bind git to what its host then resolved to."""
+    async def _checked(self, guard: Guard) -> Target:
+        """Return the repository's address with those that its host resolves to. Raises DependencyFailed."""
         try:
-            target = await guard.check(self._url)
+            return await guard.check(self._url)
         except WebUnavailable as error:
             raise DependencyFailed(f"The repository cannot be read: {error.message}.", suggestion=_ADVICE) from error
-        if await self._version() < _LEAST_GIT:
-            raise DependencyFailed("This git can't be bound to an address.", suggestion="Install git 2.37 or later.")
-        host = target.url.raw_host.decode("ascii")  # as in the address that git gets: it looks for no other spelling
-        at = ",".join(f"[{each}]" if ":" in each else each for each in target.addresses)
-        pinned = f"http.curloptResolve={host}:{target.url.port or 443}:{at}"
-        return str(target.url), [pinned, "http.followRedirects=false"]
-
-    async def _version(self) -> tuple[int, ...]:
-        found = re.search(rb"(\d+)\.(\d+)", await self._git("version"))
-        return tuple(map(int, found.groups())) if found else ()
 
     async def _collect(self) -> None:
         """Remove what was fetched of commits before the latest, unless somebody reads it: then a later sync does."""

@@ -158,7 +158,7 @@ class Ingestor:
         workspace = await self._workspaces.number(identity.workspace)
         sources = await asyncio.to_thread(lambda: [UnreadDocument.of(each) for each in documents])
         has_changed = False
-        async with aclosing(self._reader.read_batches(workspace, sources, unpack=unpack)) as batches:
+        async with aclosing(self._reader.read_batches(workspace, identity.user, sources, unpack=unpack)) as batches:
             async for batch in batches:
                 reports = await self._store_batch(identity, workspace, sources, batch, finish)
                 for item, report in zip(batch, reports, strict=True):
@@ -179,7 +179,7 @@ class Ingestor:
         Raises InvalidRequest, UnreadableDocument, NotFound (unknown workspace), DatabaseUnavailable.
         """
         workspace = await self._workspaces.number(identity.workspace)
-        return await self._reader.read(workspace, document, whole=whole, on_progress=on_progress)
+        return await self._reader.read(workspace, identity.user, document, whole=whole, on_progress=on_progress)
 
     async def embed(
         self, identity: Identity, files: Sequence[ReadFile], on_progress: Progress = silent
@@ -284,7 +284,7 @@ class Ingestor:
         numbers = {each.read.ready.document_id: each.number for each in batch if isinstance(each.read, ReadFile)}
 
         async def again(document_id: str) -> ReadFile:
-            return await self._reader.read_again(workspace, sources[numbers[document_id]], document_id)
+            return await self._reader.read_again(workspace, identity.user, sources[numbers[document_id]], document_id)
 
         stored = iter(await self.store(identity, files, again, finish=finish))
         outcomes = [each.read if isinstance(each.read, CitewellError) else next(stored) for each in batch]

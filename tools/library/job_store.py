@@ -23,7 +23,7 @@ from tools.library.reading import WiredDocument
 from tools.retrieval.withholding import find_unreadable
 from tools.runs.event_log import wait_for_wakeup
 from tools.runs.notifications import NOTIFY, Notifications
-from tools.storage.database import TAKES_CHANGES, Connection, Database, rows_of
+from tools.storage.database import TAKES_CHANGES, Connection, Database, replace_if_large, rows_of
 from tools.storage.pagination import decode_cursor, encode_cursor
 from tools.storage.tenants import Workspaces
 
@@ -450,6 +450,7 @@ async def insert_files(
     async with connection.cursor() as cursor:
         await cursor.executemany(_INSERT_FILE, rows)
         await cursor.executemany(_INSERT_UPLOAD, uploads)
+    replace_if_large(connection, sum(len(each.document.data) for each in files))
 
 
 async def close_if_done(connection: Connection, job_id: str) -> None:

@@ -14,8 +14,9 @@ from typing_extensions import TypedDict
 from graph.errors import NotFound
 from graph.evidence import BlockKind, Identity, Segment, SegmentBlock
 from graph.ports import SegmentReader
-from tools.library.drawn_pictures import DrawnPicture, LayoutPicture, placed_of
-from tools.library.original_views import LaidOutText, OriginalViews
+from tools.library.drawn_formulas import LayoutFormula
+from tools.library.drawn_pictures import LayoutPicture, placed_of
+from tools.library.original_views import Drawn, LaidOutText, OriginalViews
 from tools.originals.originals import Originals
 
 SEGMENTS_AT_ONCE = 200
@@ -38,12 +39,13 @@ class LayoutBlock(TypedDict):
 
 
 class Layout(TypedDict):
-    """How a document is laid out: its blocks and its pictures, both in order."""
+    """How a document is laid out: its blocks, its pictures and the sources of its formulas, all in order."""
 
     document_id: str
     media_type: str
     blocks: list[LayoutBlock]
     pictures: list[LayoutPicture]
+    formulas: list[LayoutFormula]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,14 +67,14 @@ class Layouts:
     async def pieces(self, identity: Identity, document_id: str, *, with_pictures: bool = True) -> AsyncIterator[bytes]:
         """Yield a Layout as JSON, a few segments at a time: a document may have a million blocks.
 
-        Its pictures are those of its original, where that is kept. Before the first piece it raises NotFound if the
-        identity may not read the document, Overloaded if its original can't be read now, DependencyFailed if the store
-        of originals fails.
+        Its pictures and formulas are those of its original, where that is kept. Before the first piece it raises
+        NotFound if the identity may not read the document, Overloaded if its original can't be read now,
+        DependencyFailed if the store of originals fails.
         """
         media_type = await self._originals.media_type(identity, document_id)
-        pictures = await self._pictures(identity, document_id) if with_pictures else []
-        shown = [placed_of(each) for each in pictures]
-        head = {"document_id": document_id, "media_type": media_type, "pictures": shown}
+        drawn = await self._drawn(identity, document_id) if with_pictures else Drawn([], [])
+        shown = [placed_of(each) for each in drawn.pictures]
+        head = {"document_id": document_id, "media_type": media_type, "pictures": shown, "formulas": drawn.formulas}
         yield json.dumps(head).encode()[:-1] + b', "blocks": ['
         between = ""
         async for _, blocks in self._read(identity, document_id):
@@ -83,14 +85,14 @@ class Layouts:
 
     async def picture(self, identity: Identity, document_id: str, number: int) -> ShownPicture:
         """Return a picture of a document by its number. Raises as ``find`` does."""
-        pictures = await self._pictures(identity, document_id)
-        picture = next((each for each in pictures if each["number"] == number and each["size"]), None)
+        drawn = await self._drawn(identity, document_id)
+        picture = next((each for each in drawn.pictures if each["number"] == number and each["size"]), None)
         data = None if picture is None else await self._views.picture(identity, document_id, picture)
         if picture is None or not data:
             raise NotFound(f"The document has no picture {number} that can be shown.")
         return ShownPicture(data, picture["media_type"])
 
-    async def _pictures(self, identity: Identity, document_id: str) -> list[DrawnPicture]:
+    async def _drawn(self, identity: Identity, document_id: str) -> Drawn:
         async def read_text() -> LaidOutText:
             text, blocks, content_hash = bytearray(), bytearray(), ""
             async for segments, found in self._read(identity, document_id):
@@ -101,7 +103,7 @@ class Layouts:
                     blocks += json.dumps(block).encode() + b"\n"
             return LaidOutText(content_hash, bytes(text), bytes(blocks))
 
-        return await self._views.pictures(identity, document_id, read_text)
+        return await self._views.drawn(identity, document_id, read_text)
 
     async def _read(
         self, identity: Identity, document_id: str
@@ -141,7 +143,9 @@ def _blocks(segments: Sequence[Segment], following: Sequence[Segment] = ()) -> l
     found: list[LayoutBlock] = []
     for segment in segments:
         for block in segment.blocks or (SegmentBlock(segment.start, segment.end, "paragraph"),):
-            made = LayoutBlock(kind=block.kind, start=block.start, end=block.end, page_idx=segment.page_idx)
+            is_unfilled = block.kind == "label" and segment.text[: block.end - segment.start].endswith("|")
+            kind = "table_row" if is_unfilled else block.kind  # it names nothing, but stands in its table
+            made = LayoutBlock(kind=kind, start=block.start, end=block.end, page_idx=segment.page_idx)
             if block.kind == "heading":
                 made["level"] = block.depth or _depth(segment, block)
             if block.kind == "table_row" and block.start in headers:

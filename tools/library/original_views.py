@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 from graph.errors import NotFound, UnreadableDocument
 from graph.evidence import Identity
 from tools.concurrency.tasks import cancel_and_wait
-from tools.library.drawn_pictures import PICTURED, DrawnPicture, pictures_of
+from tools.library.drawn_formulas import DRAWN, LayoutFormula, formulas_of
+from tools.library.drawn_pictures import DrawnPicture, pictures_of
 from tools.library.fair_turns import FairTurns
 from tools.library.sandbox import Sandbox
 from tools.library.view_store import Seen, ViewStore
@@ -41,6 +42,13 @@ class LaidOutText(NamedTuple):
     blocks: bytes  # of JSON, a Block a line
 
 
+class Drawn(NamedTuple):
+    """What a document draws beside its text, in order."""
+
+    pictures: list[DrawnPicture]
+    formulas: list[LayoutFormula]
+
+
 class OriginalViews:
     """A reader of what originals show beyond their text. Each view of a file is made once. Close it."""
 
@@ -55,32 +63,33 @@ class OriginalViews:
         """Stop reading."""
         await cancel_and_wait(*self._making.values())
 
-    async def pictures(
+    async def drawn(
         self, identity: Identity, document_id: str, read_text: Callable[[], Awaitable[LaidOutText]]
-    ) -> list[DrawnPicture]:
-        """Return the pictures of a document in their order; none where it has no original, or one that can't be read.
+    ) -> Drawn:
+        """Return what a document draws beside its text; nothing where it has no original, or one that can't be read.
 
         ``read_text`` is called where they are to be placed in its text. Raises what that does, Overloaded, and
         DependencyFailed if the store of originals fails.
         """
         stored = await self._find(identity, document_id)
-        if stored is None or not PICTURED.search(stored.original["media_type"]):
-            return []
+        if stored is None or not DRAWN.search(stored.original["media_type"]):
+            return Drawn([], [])
 
         async def see(data: bytes) -> tuple[Any, bytes]:
             read = await read_text()
             if read.content_hash != stored.content_hash:
                 raise NotFound("The document has changed.")
             header = {"media_type": stored.original["media_type"]}
-            reply, blobs = await self._sandbox.run(
-                "layout", header, data, read.text, read.blocks, whose=stored.key.workspace
+            reply, blobs = await self._sandbox.run("layout", header, data, read.text, read.blocks, whose=stored.key)
+            return await asyncio.to_thread(
+                lambda: ({"pictures": pictures_of(reply, blobs), "formulas": formulas_of(reply)}, b"".join(blobs))
             )
-            return await asyncio.to_thread(lambda: (pictures_of(reply, blobs), b"".join(blobs)))
 
-        return await self._seen(stored, "layout", stored.content_hash, UNREADABLE, see) or []
+        seen = await self._seen(stored, "layout", stored.content_hash, UNREADABLE, see) or []
+        return Drawn(**seen) if isinstance(seen, dict) else Drawn(seen, [])  # of an earlier release, pictures alone
 
     async def picture(self, identity: Identity, document_id: str, picture: DrawnPicture) -> bytes | None:
-        """Return the bytes of a picture that ``pictures`` has just told of."""
+        """Return the bytes of a picture that ``drawn`` has just told of."""
         stored = await self._find(identity, document_id)
         if stored is None:
             return None
@@ -100,7 +109,7 @@ class OriginalViews:
         header = {"page_idx": page_idx, "quote": quote, "before": before}
 
         async def see(data: bytes) -> tuple[Any, bytes]:
-            reply, _ = await self._sandbox.run("place", header, data, whose=stored.key.workspace)
+            reply, _ = await self._sandbox.run("place", header, data, whose=stored.key)
             return [reply["place"]], b""
 
         page = f"page {page_idx}"

@@ -63,24 +63,28 @@ WHERE job_id = %(job_id)s AND state = 'working' AND lease_owner = %(owner)s
 
 @dataclass(frozen=True, slots=True)
 class PathOrder:
-    """What is to be ingested: the files below paths, for whom, and in which space."""
+    """What is to be ingested: the files below paths, for whom, in which space, and for which dialect."""
 
     paths: Sequence[Path]
     owner: str | None = None
     readers: Sequence[str] | None = None
     space: Space | None = None
+    dialect: str | None = None
 
     @property
     def row(self) -> dict[str, Any]:
         """The order as the job's row keeps it, so that the same order finds its job again."""
         readers = None if self.readers is None else sorted(self.readers)
         paths = [str(path.absolute()) for path in self.paths]
-        return {"paths": paths, "owner": self.owner, "readers": readers, "space": self.space}
+        row = {"paths": paths, "owner": self.owner, "readers": readers, "space": self.space}
+        return row if self.dialect is None else {**row, "dialect": self.dialect}
 
     @property
     def fields(self) -> NewDocument:
         """What all of its documents have in common."""
-        return NewDocument(owner=self.owner, readers=self.readers, space=self.space, source_type="file")
+        return NewDocument(
+            owner=self.owner, readers=self.readers, space=self.space, dialect=self.dialect, source_type="file"
+        )
 
 
 class PathJobs:

@@ -29,7 +29,7 @@ class PlaceBox(TypedDict):
     height: float
 
 
-class Place(TypedDict):
+class PlaceInOriginal(TypedDict):
     """The place of canonical text from ``start`` to ``end`` in the original; what the format does not have is null.
 
     ``boxes`` are of PDF alone, and empty where its original is not kept, or where no files may be read. ``anchor`` is
@@ -58,7 +58,7 @@ class Places:
 
     async def find(
         self, identity: Identity, document_id: str, segment_index: int, start: int | None = None, end: int | None = None
-    ) -> Place:
+    ) -> PlaceInOriginal:
         """Find where a segment stands, or its part from ``start`` to ``end`` in offsets of the canonical text.
 
         Raises NotFound if the identity may not read the document or it has no such segment, InvalidRequest if the part
@@ -77,7 +77,7 @@ class Places:
         anchor = next((block.anchor for block in segment.blocks if block.end > start), "") or None
         page_idx = page_at(segment, start)
         place = original_place(media_type, page_idx, anchor or "")
-        return Place(
+        return PlaceInOriginal(
             document_id=segment.document_id,
             segment_index=segment.segment_index,
             start=start,

@@ -137,6 +137,7 @@ class Reading:
     max_pages: int = MOST_PAGES
     max_characters: int = MOST_CHARACTERS
     vectors: bool = True
+    user: str = ""  # who sends it: no process reads the files of two
 
 
 @dataclass(frozen=True, slots=True)

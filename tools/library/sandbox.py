@@ -13,7 +13,7 @@ import signal
 import sys
 import tempfile
 from asyncio.subprocess import PIPE, Process
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Hashable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -44,9 +44,12 @@ MOST_FILES = 5_000  # of an archive
 HEADER_BYTES = 20_000_000  # of a reply, beside its bytes
 MOST_VALUES = 200_000  # lists and objects in it
 LEAST_SHARE = 0.25  # of the seconds of a file of the largest size, which a small one gets
+PATIENCE = 4  # times these seconds by the clock: on a busy machine a file gets a part of the processor
 _PROGRAM = """
 import json, sys
 sys.path[:] = json.loads(sys.argv[2])
+from tools.confinement.priority import give_way
+give_way()  # before half a second of imports
 from tools.library.sandbox_process import main
 main(int(sys.argv[1]), sys.argv[3])
 """
@@ -61,7 +64,7 @@ class _Reader:
 
     process: Process
     scratch: str
-    whose: int | None
+    whose: Hashable
     usable: bool = True
 
     async def send(self, header: dict[str, Any], *blobs: bytes) -> bool:
@@ -133,7 +136,7 @@ async def _read_frame(outbox: asyncio.StreamReader, most_bytes: int) -> Frame:
 class Sandbox:
     """At most ``size`` processes that read files, started when they are needed. Close it.
 
-    A file of ``full_bytes`` may take ``seconds``, a smaller one less; with 0, each may.
+    A file of ``full_bytes`` may take ``seconds`` of the processor, a smaller one less; with 0, each may.
     """
 
     size: int
@@ -158,7 +161,7 @@ class Sandbox:
         # Recognising the text of a scan takes long for few bytes.
         seconds = self.seconds if how.recognition is not None else None
         reply, blobs = await self.run(
-            "document", header, document.data, on_progress=on_progress, seconds=seconds, whose=how.workspace
+            "document", header, document.data, on_progress=on_progress, seconds=seconds, whose=(how.workspace, how.user)
         )
         with suppress(KeyError, TypeError, ValueError):  # a file may have taken over the process
             file = _read_file(document, how, reply, blobs)
@@ -167,10 +170,10 @@ class Sandbox:
         await self.rest()
         raise UnreadableDocument("The process that read it replied with what is not this document.")
 
-    async def unpack(self, new: NewDocument, max_bytes: int, on_document: OnDocument, *, whose: int) -> bool:
-        """Unpack the documents of an archive of a workspace one by one; return False where it is a document itself.
+    async def unpack(self, new: NewDocument, max_bytes: int, on_document: OnDocument, *, whose: Hashable) -> bool:
+        """Unpack the documents of an archive one by one; return False where it is a document itself.
 
-        Raises as ``run`` does, InvalidRequest, and what ``on_document`` does.
+        ``whose`` is that of ``run``. Raises as ``run`` does, InvalidRequest, and what ``on_document`` does.
         """
 
         left = MOST_FILES
@@ -220,13 +223,13 @@ class Sandbox:
         on_progress: Progress = silent,
         on_part: OnPart | None = None,
         seconds: float | None = None,
-        whose: int | None = None,
+        whose: Hashable = None,
     ) -> Frame:
         """Have a process do a task on the bytes of a file. A caller that is cancelled ends the process.
 
-        ``whose`` is a workspace: what a file may have left in the process, no file of another one meets. ``on_part``
-        is awaited for each part of the reply. Raises UnreadableDocument, and DocumentTooExpensive where a
-        limit is exceeded or the process ends.
+        ``whose`` says which files a process reads one after the other, since it keeps what one may have left there; of
+        None it reads one. ``on_part`` is awaited for each part of the reply. Raises UnreadableDocument, and
+        DocumentTooExpensive where a limit is exceeded or the process ends.
         """
         seconds = self.seconds_for(sum(map(len, blobs))) if seconds is None else seconds
         header = {**header, "task": task, "seconds": seconds}
@@ -236,7 +239,7 @@ class Sandbox:
             while True:
                 reader, idle = idle or await self._start_for(whose), None
                 try:
-                    async with asyncio.timeout(seconds):
+                    async with asyncio.timeout(seconds * PATIENCE):
                         if not await reader.send(header, *blobs) and was_idle:
                             was_idle = False  # it may have ended before: a fresh one shows whether the file is at fault
                             continue
@@ -256,13 +259,13 @@ class Sandbox:
                     raise restored_error(*reply["error"])
                 return reply, sent
 
-    def _idle_of(self, whose: int | None) -> _Reader | None:
+    def _idle_of(self, whose: Hashable) -> _Reader | None:
         found = next((each for each in self._idle if each.whose == whose), None)
         if found is not None:
             self._idle.remove(found)
         return found
 
-    async def _start_for(self, whose: int | None) -> _Reader:
+    async def _start_for(self, whose: Hashable) -> _Reader:
         if self._idle and len(self._all) >= self.size:
             await self._drop(self._idle.pop(0))
         reader = await self._start()

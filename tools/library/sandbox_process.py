@@ -7,6 +7,7 @@ the reply or the error. A frame is a JSON object, with the lengths of the bytes 
 
 import gc
 import json
+import math
 import os
 import resource
 import struct
@@ -29,9 +30,7 @@ from tools.parsers.programs import program_folders
 from tools.plugins.entry_points import PARSERS, find_plugins
 
 LENGTH = struct.Struct(">I")
-GRACE_SECONDS = 5  # of CPU time beyond the limit, for a process whose parent is gone and can't end it
 NEW_OBJECTS = 10_000  # between two collections of the youngest generation
-NICENESS = 10  # so that questions come first
 MOST_FILES = 500  # read by one process, in case a parser leaks
 
 
@@ -52,7 +51,6 @@ def main(megabytes: int, scratch: str) -> None:
     os.dup2(nothing, 1)  # what a parser prints is no frame
     os.dup2(nothing, 2)  # nor a line of the server's log, which it could cut
     os.close(nothing)
-    os.nice(NICENESS)
     gc.set_threshold(NEW_OBJECTS)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     _limit(resource.RLIMIT_DATA, megabytes << 20, for_good=True)
@@ -134,9 +132,9 @@ def _rest_of_frame(inbox: BinaryIO, opening: bytes) -> Frame:
 
 @contextmanager
 def _cpu_seconds(seconds: float) -> Iterator[None]:
-    """Be ended by the system after some CPU time. The parent looks at the clock, but it may be killed itself."""
+    """Be ended by the system after some CPU time. The parent looks at the clock, by which others hold up a file too."""
     used = resource.getrusage(resource.RUSAGE_SELF)
-    _limit(resource.RLIMIT_CPU, int(used.ru_utime + used.ru_stime + seconds + GRACE_SECONDS))
+    _limit(resource.RLIMIT_CPU, math.ceil(used.ru_utime + used.ru_stime + seconds))
     yield
     _limit(resource.RLIMIT_CPU, resource.RLIM_INFINITY)
 

@@ -10,6 +10,7 @@ from typing import Any, Literal, Protocol
 
 from graph.errors import CitewellError, InvalidRequest
 from tools.confinement.process import confinement
+from tools.library.drawn_formulas import formulas_in
 from tools.library.drawn_pictures import placed_pictures
 from tools.library.new_documents import documents_in
 from tools.library.reading import Reading, WiredDocument, read_document
@@ -57,8 +58,9 @@ def _unpack(header: dict[str, Any], blobs: Sequence[bytes], send: Send) -> Frame
 
 
 def _layout(header: dict[str, Any], blobs: Sequence[bytes], _: Send) -> Frame:
-    data, text, blocks = blobs
-    return placed_pictures(data, header["media_type"], text.decode(), map(json.loads, blocks.splitlines()))
+    data, text, blocks = blobs[0], blobs[1].decode(), map(json.loads, blobs[2].splitlines())
+    reply, pictures = placed_pictures(data, header["media_type"], text, blocks)
+    return {**reply, "formulas": formulas_in(data, header["media_type"], text)}, pictures
 
 
 def _place(header: dict[str, Any], blobs: Sequence[bytes], _: Send) -> Frame:

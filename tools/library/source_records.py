@@ -50,7 +50,7 @@ class SourceOptions:
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class SyncedSource:
     """A source. ``documents`` is the number of its documents, ``report`` what its last sync did.
 
     Every place of it was there at ``synced_at``. ``owner`` and ``readers`` say who may read it and its documents.
@@ -130,18 +130,18 @@ class Sources:
         self._database = database
         self._workspaces = workspaces
 
-    async def list(self, identity: Identity) -> list[Source]:
+    async def list(self, identity: Identity) -> list[SyncedSource]:
         """List the sources, ordered by their location."""
         row = await self._scope(identity)
         async with self._database.connection() as connection:
-            found = await rows_of(connection, Source, _LIST, row)
+            found = await rows_of(connection, SyncedSource, _LIST, row)
             return await _without_hidden(connection, row["workspace"], identity, found)
 
-    async def get(self, identity: Identity, source_id: str) -> Source:
+    async def get(self, identity: Identity, source_id: str) -> SyncedSource:
         """Read a source. Raises NotFound."""
         row = {**await self._scope(identity), "source_id": _as_id(source_id)}
         async with self._database.connection() as connection:
-            found = await row_of(connection, Source, _GET, row)
+            found = await row_of(connection, SyncedSource, _GET, row)
             if found is None:
                 raise _unknown(source_id)
             [shown] = await _without_hidden(connection, row["workspace"], identity, [found])
@@ -149,7 +149,7 @@ class Sources:
 
     async def at(
         self, identity: Identity, kind: Kind, location: str, options: SourceOptions, owner: str | None
-    ) -> Sequence[Source]:
+    ) -> Sequence[SyncedSource]:
         """Read the sources of a location, whoever their readers are: this is for operators of the deployment."""
         row = {
             **await self._scope(identity),
@@ -160,7 +160,7 @@ class Sources:
             "ref": options.ref or None,
         }
         async with self._database.connection() as connection:
-            return await rows_of(connection, Source, _FIND, row)
+            return await rows_of(connection, SyncedSource, _FIND, row)
 
     async def add(
         self,
@@ -171,7 +171,7 @@ class Sources:
         *,
         owner: str | None = None,
         readers: Sequence[str] | None = None,
-    ) -> tuple[Source, bool]:
+    ) -> tuple[SyncedSource, bool]:
         """Add a source, or give the one of the same location, owner and readers other options.
 
         Returns it and whether it is new. Raises InvalidRequest for an option or readers that can't be.
@@ -242,7 +242,7 @@ class Sources:
             )
         return deleted.rowcount if deleted is not None else 0
 
-    async def _shown(self, identity: Identity, source: Source) -> Source:
+    async def _shown(self, identity: Identity, source: SyncedSource) -> SyncedSource:
         number = await self._workspaces.number(identity.workspace)
         async with self._database.connection() as connection:
             return (await _without_hidden(connection, number, identity, [source]))[0]
@@ -253,8 +253,8 @@ class Sources:
 
 
 async def _without_hidden(
-    connection: Connection, workspace: int, identity: Identity, sources: Sequence[Source]
-) -> "list[Source]":
+    connection: Connection, workspace: int, identity: Identity, sources: Sequence[SyncedSource]
+) -> "list[SyncedSource]":
     """Leave similar documents out of reports that the identity may not read any more, or never could."""
     files = [file for source in sources for file in (source.report or {}).get("files", ())]
     similar = {other["document_id"] for file in files for other in file.get("similar_to", ())}

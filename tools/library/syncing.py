@@ -36,7 +36,7 @@ from tools.library.reading import MOST_CHARACTERS, MOST_PAGES
 from tools.library.sandbox import FILE_MEGABYTES
 from tools.library.site_source import SiteSource
 from tools.library.source_readers import FolderReader, ReadFile, SourceReader
-from tools.library.source_records import LOCK, Source, record_sync
+from tools.library.source_records import LOCK, SyncedSource, record_sync
 from tools.library.sync_plan import Compared, Known, Listed, Plan, Step, compare, plan
 from tools.library.web_pages import WebPages
 from tools.parsers import formats
@@ -61,7 +61,7 @@ ANYBODY = ""  # a user whom no document belongs to: a shared source's report is 
 
 Change = Literal["new", "adopted", "changed", "moved", "copied", "unreadable", "gone"]
 Progress = Callable[[int, int, str], None]
-OpenReader = Callable[[Source, Identity, Mapping[str, str]], SourceReader]
+OpenReader = Callable[[SyncedSource, Identity, Mapping[str, str]], SourceReader]
 
 
 class TooManyDeletions(InvalidRequest):
@@ -210,7 +210,7 @@ class Syncer:
     async def sync(
         self,
         identity: Identity,
-        source: Source,
+        source: SyncedSource,
         *,
         dry_run: bool = False,
         most_deleted: float = MOST_DELETED,
@@ -238,7 +238,7 @@ class Syncer:
                     log.warning("that %s was not synced is not on it: %s", source.source_id, unrecorded.message)
                 raise
 
-    def _open(self, source: Source, identity: Identity, known: Mapping[str, str]) -> SourceReader:
+    def _open(self, source: SyncedSource, identity: Identity, known: Mapping[str, str]) -> SourceReader:
         """Open the reader of a source; ``known`` are the fingerprints of its places. Blocks."""
         location = checked_location(source.kind, source.location, self._roots)
         most = self._settings.max_document_bytes
@@ -290,7 +290,7 @@ class _Sync:
         workspace: int,
         ingestor: Ingestor,
         settings: Settings,
-        source: Source,
+        source: SyncedSource,
         identity: Identity,
     ) -> None:
         self._database = database
@@ -666,7 +666,7 @@ def _chunks(files: Sequence[Listed], max_bytes: int) -> Iterator[list[Listed]]:
         yield chunk
 
 
-def _reader_of(source: Source, workspace: str) -> Identity:
+def _reader_of(source: SyncedSource, workspace: str) -> Identity:
     """Return an identity that reads the documents of a source."""
     readers = source.readers or []
     users = [reader.removeprefix(USER) for reader in readers if reader.startswith(USER)]
@@ -674,7 +674,7 @@ def _reader_of(source: Source, workspace: str) -> Identity:
     return Identity(workspace, source.owner or next(iter(users), ANYBODY), tuple(groups))
 
 
-def _recipe(source: Source, settings: Settings) -> str:
+def _recipe(source: SyncedSource, settings: Settings) -> str:
     """Return what tells whether a file would be read and described as it was."""
     limits = settings.jobs
     said = [

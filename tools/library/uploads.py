@@ -1,9 +1,13 @@
-"""Files that somebody sends, taken in as jobs. An archive is unpacked apart, file by file, straight into its job."""
+"""Files that somebody sends, taken in as jobs. An archive is unpacked apart, and its files wait on disk for its end."""
 
 import asyncio
-from collections.abc import Sequence
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import BinaryIO
 from uuid import UUID, uuid5
 
+from graph.errors import DiskLow
 from graph.evidence import Identity
 from tools.library.catalogue import Documents
 from tools.library.fair_turns import FairTurns
@@ -14,7 +18,7 @@ from tools.library.reading import WiredDocument, wired_documents
 from tools.library.sandbox import Sandbox
 from tools.storage.tenants import Workspaces
 
-ARCHIVES_AT_ONCE = 2  # of all workspaces, each of which has a connection and a process meanwhile
+ARCHIVES_AT_ONCE = 2  # of all workspaces, each of which has a process meanwhile
 _FILES_AT_ONCE, _BYTES_AT_ONCE = 100, 4_000_000  # of an archive, between two trips to the database
 
 
@@ -50,7 +54,8 @@ class Uploads:
             return await self._submit(identity, [each for _, each in wired], new), False
         whose = await self._workspaces.number(identity.workspace)
         async with self._turns.take(whose):
-            job_id, is_archive = await self._unpack(identity, new, whose)
+            with tempfile.TemporaryFile() as disk:
+                job_id, is_archive = await self._unpack(identity, new, whose, disk)
         self._worker.start()
         return job_id, is_archive
 
@@ -61,7 +66,8 @@ class Uploads:
         """
         whose = await self._workspaces.number(identity.workspace)
         async with self._turns.take(whose):
-            reply, blobs = await self._sandbox.run("json", {"most_bytes": most_bytes}, body, whose=whose)
+            order = {"most_bytes": most_bytes}
+            reply, blobs = await self._sandbox.run("json", order, body, whose=(whose, identity.user))
         rest, text = blobs
         return rest, text.decode() if reply["has_text"] else None
 
@@ -75,22 +81,24 @@ class Uploads:
         self._worker.start()
         return job_id
 
-    async def _unpack(self, identity: Identity, new: NewDocument, whose: int) -> tuple[str, bool]:
-        waiting: list[WiredDocument] = []
+    async def _unpack(self, identity: Identity, new: NewDocument, whose: int, disk: BinaryIO) -> tuple[str, bool]:
+        """Take in what an archive holds once it is read whole: a hostile one is slow, and holds no connection so."""
+        found: list[tuple[WiredDocument, int]] = []
 
+        async def on_document(wired: WiredDocument) -> None:
+            found.append((replace(wired, data=b""), len(wired.data)))
+            try:
+                await asyncio.to_thread(disk.write, wired.data)
+            except OSError as error:
+                raise DiskLow(
+                    "There is no room to unpack an archive.", suggestion="Free space in the folder of temporary files."
+                ) from error
+
+        is_archive = await self._sandbox.unpack(new, self._max_bytes, on_document, whose=(whose, identity.user))
+        batches = _read_batches(found, disk)
         async with self._jobs.open(identity) as job:
-
-            async def add() -> None:
-                await job.add(await self._under_free_ids(identity, waiting, new))
-                waiting.clear()
-
-            async def on_document(wired: WiredDocument) -> None:
-                waiting.append(wired)
-                if len(waiting) >= _FILES_AT_ONCE or sum(len(each.data) for each in waiting) >= _BYTES_AT_ONCE:
-                    await add()
-
-            is_archive = await self._sandbox.unpack(new, self._max_bytes, on_document, whose=whose)
-            await add()
+            while documents := await asyncio.to_thread(next, batches, None):
+                await job.add(await self._under_free_ids(identity, documents, new))
         return job.job_id, is_archive
 
     async def _under_free_ids(
@@ -107,3 +115,16 @@ class Uploads:
             each.with_id(str(uuid5(UUID(each.document_id), identity.user))) if each.document_id in taken else each
             for each in documents
         ]
+
+
+def _read_batches(found: Sequence[tuple[WiredDocument, int]], disk: BinaryIO) -> Iterator[list[WiredDocument]]:
+    """Yield documents with their bytes, of which ``found`` has the sizes, some at a time."""
+    disk.seek(0)
+    batch: list[WiredDocument] = []
+    for each, size in found:
+        batch.append(replace(each, data=disk.read(size)))
+        if len(batch) >= _FILES_AT_ONCE or sum(len(one.data) for one in batch) >= _BYTES_AT_ONCE:
+            yield batch
+            batch = []
+    if batch:
+        yield batch

@@ -13,7 +13,7 @@ import psycopg
 
 from graph.errors import CitewellError
 from tools.originals.stores import OriginalKey
-from tools.storage.database import Database
+from tools.storage.database import Database, replace_if_large
 
 log = logging.getLogger("citewell.library")
 
@@ -84,6 +84,7 @@ class ViewStore:
             async with self._database.connection() as connection, connection.transaction():
                 await connection.execute(_KEEP, row)
                 await connection.execute(_TRIM, {"workspace": original.workspace, "most": self._most_bytes})
+                replace_if_large(connection, len(data))
         except psycopg.errors.ForeignKeyViolation:
             return  # its last document was removed meanwhile
         except CitewellError as error:

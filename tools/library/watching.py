@@ -6,13 +6,13 @@ from pathlib import Path
 
 from watchfiles import Change, awatch
 
-from tools.library.source_records import Source
+from tools.library.source_records import SyncedSource
 
 SETTLES_MS = 1_600  # changes that follow each other this closely are one
 EVERY_SECONDS = 300
 
 
-async def changes(source: Source, *, every: float = EVERY_SECONDS) -> AsyncIterator[None]:
+async def changes(source: SyncedSource, *, every: float = EVERY_SECONDS) -> AsyncIterator[None]:
     """Yield each time a source may have changed, without end; at the latest after ``every`` seconds."""
     if source.kind != "folder":
         while True:

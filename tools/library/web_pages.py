@@ -77,6 +77,7 @@ class WebPages:
         owner: str | None = None,
         readers: Sequence[str] | None = None,
         space: Space | None = None,
+        dialect: str | None = None,
         most: int | None = None,
         depth: int | None = None,
     ) -> AsyncGenerator[Report]:
@@ -86,7 +87,7 @@ class WebPages:
         default as many as the settings allow. Raises errors that do not concern a single page, as ``ingest_many`` does.
         """
         reader = self.site_reader(identity, address, extent, most=most, depth=depth)
-        new = NewDocument(owner=owner, readers=readers, space=space, source_type=SOURCE_TYPE)
+        new = NewDocument(owner=owner, readers=readers, space=space, dialect=dialect, source_type=SOURCE_TYPE)
         stored: set[str] = set()
         async for listed in reader.list():
             page = await self._read(identity, reader, listed, document_id_of(identity.workspace, listed.address))

@@ -87,7 +87,10 @@ class LlmPreparer:
         """
         by_rule = await RulePreparer().prepare(question, turns, search=search, has_pages=has_pages, meter=meter)
         if not standalone(question, turns).changed:
-            by_rule = replace(by_rule, standalone_question=without_courtesies(question))  # with its line breaks
+            asked = by_rule.standalone_question  # within a prompt that wraps it, of which the writer reads all
+            beside = {by_rule.language: (asked,)} if by_rule.search_queries else {}
+            whole = without_courtesies(question)  # with its line breaks
+            by_rule = replace(by_rule, standalone_question=whole, search_queries=beside)
         nowhere = search == "off" and not has_pages
         nothing_open = not by_rule.needs_retrieval and not _accepts_offer(question, turns)
         worded_in = [each for each in search_languages if each != by_rule.language][:MOST_LANGUAGES]

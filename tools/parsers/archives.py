@@ -7,7 +7,7 @@ unpacked, stored and deflate: Python unpacks others, such as bzip2, without a bo
 
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from io import BytesIO
 from typing import Any
@@ -187,8 +187,39 @@ def xml_of(data: bytes, *, name: str = "The file") -> Any:
     except (etree.LxmlError, ValueError, LookupError) as error:
         raise UnreadableDocument(f"{_shown(name)} is broken XML.") from error
     if root is None or root.getroottree().docinfo.internalDTD is not None:
-        raise UnreadableDocument(f"{_shown(name)} declares a document type, which may hide entities.")
+        raise _declares_type(name)
     return root
+
+
+def elements_of(data: bytes, tags: Sequence[str], *, name: str) -> Iterator[tuple[str, Any]]:
+    """Yield "start" or "end" with an element of some tags, one by one: a sheet may be larger than its tree should be.
+
+    Each is to be forgotten where it has been read. Raises UnreadableDocument as ``xml_of``.
+    """
+    events = etree.iterparse(
+        BytesIO(data), events=("start", "end"), tag=tags, resolve_entities=False, no_network=True, load_dtd=False,
+        huge_tree=False, remove_comments=True, remove_pis=True,
+    )  # fmt: skip
+    is_first = True
+    try:
+        for event, element in events:
+            if is_first and element.getroottree().docinfo.internalDTD is not None:
+                raise _declares_type(name)
+            is_first = False
+            yield event, element
+    except (etree.LxmlError, ValueError, LookupError) as error:
+        raise UnreadableDocument(f"{_shown(name)} is broken XML.") from error
+
+
+def forget(element: Any) -> None:
+    """Drop an element that has been read, and those before it."""
+    element.clear()
+    while element.getprevious() is not None:
+        del element.getparent()[0]
+
+
+def _declares_type(name: str) -> UnreadableDocument:
+    return UnreadableDocument(f"{_shown(name)} declares a document type, which may hide entities.")
 
 
 def _shown(name: str) -> str:

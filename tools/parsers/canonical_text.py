@@ -24,6 +24,8 @@ _UNSPACED = f"[{CHINESE_AND_JAPANESE_TEXT}]"
 _UNSPACED_BREAK = LatePattern(rf"(?<={_UNSPACED})[ \t]*[\r\n]\s*(?={_UNSPACED})")
 _SPACE = re.compile(r"[ \t\r\n\f]+")
 LINE = re.compile(r"[^\r\n\f]*(?:\r\n|[\r\n\f]|\Z)")
+# A row of a table that is nothing but its name: it answers nothing that its columns ask.
+_UNFILLED = re.compile(r"(?=[^|]*[^\W\d_])[^|\n]{0,59}[^|\n\s.!?)。！？）][ ]*(?:\|[ ]*)+")
 _MARKED_FORMULA = re.compile("\x0e(\\d{1,7})\x0f([^\x0e]*)\x0e")
 _FORMULA_SIGNS = str.maketrans("", "", "\x0e\x0f")
 # Joiners and marks of direction stay: they change how the letters beside them look, or where.
@@ -150,17 +152,20 @@ def paragraphs(text: str, start: int, end: int, page_idx: int | None) -> list[Bl
     return blocks
 
 
+def told(count: int, one: str, more: str) -> tuple[str, ...]:
+    """Return the sentence for one thing, or that for more with their number; nothing where there is none."""
+    return (one if count == 1 else more.format(count),) if count else ()
+
+
 def things_left_out(count: int, one: str, more: str = "") -> tuple[str, ...]:
     """Return what is said of so many things that were left out, by the name of one and of more."""
-    said = f"1 {one} was" if count == 1 else f"{count} {more or f'{one}s'} were"
-    return (f"{said} left out.",) if count else ()
+    return told(count, f"1 {one} was left out.", f"{{}} {more or f'{one}s'} were left out.")
 
 
 def passages_left_out(count: int) -> tuple[str, ...]:
     """Return what is said of passages that are struck out or hidden."""
-    if not count:
-        return ()
-    return (f"Struck-out or hidden text was left out ({count} {'passage' if count == 1 else 'passages'}).",)
+    said = "Struck-out or hidden text was left out ({} {})."
+    return told(count, said.format(1, "passage"), said.format("{}", "passages"))
 
 
 def without_marks(words: str) -> str:
@@ -232,6 +237,8 @@ class CanonicalText:
         self._write(self._placed(body) if self._sources and "\x0e" in body else body)
         heading = " > ".join(name for _, name in self._path)
         above = tuple(dict.fromkeys(index for index in hangs_on if index is not None))
+        if kind == "table_row" and above and body[-1] == "|" and _UNFILLED.fullmatch(body):
+            kind = "label"
         self._blocks.append(Block(start, self._length, kind, heading, self.page_idx, above, anchor, len(self._path)))
         return len(self._blocks) - 1
 

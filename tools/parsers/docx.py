@@ -5,8 +5,8 @@ hidden text, comments, pictures and macros are left out and said. The XML is rea
 which knows no tracked changes, notes, text boxes or shown numbers.
 """
 
-from collections.abc import Container, Iterator
-from dataclasses import replace
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import Any
 
 from lxml import etree
@@ -25,7 +25,7 @@ from tools.parsers.docx_styles import (
     whole_number,
 )
 from tools.parsers.office_charts import DRAWN, Drawings
-from tools.parsers.office_flow import PAGE, PAGE_FIELDS, TAB, Flow, Paragraph, Table, TableCell, TableRow
+from tools.parsers.office_flow import PAGE, PAGE_FIELDS, TAB, Flow, Paragraph, Spoken, Table, TableCell, TableRow
 from tools.parsers.office_formulas import OMATH, said_formula
 from tools.parsers.office_package import REL, Package, macros_left_out, open_package
 from tools.parsers.raised_text import RAISED, ShiftedText
@@ -53,22 +53,12 @@ def read(data: bytes) -> Parsed:
     return _Document(package).read()
 
 
-class _Words:
-    """What a paragraph says, and what hangs on it."""
+@dataclass(slots=True)
+class _Words(Spoken):
+    """What a paragraph says so far: how the run that is read is raised, and whether the one before is hidden."""
 
-    def __init__(self, typed_notes: Container[str] = ()) -> None:
-        self.line = ShiftedText(notes=typed_notes)
-        self.shift = 0  # of the run that is being read
-        self.notes: list[str] = []
-        self.boxes: list[Any] = []
-        self.drawn: list[Table | Paragraph] = []
-        self.anchor = ""
-        self.letters = self.bold = 0
-        self.was_gone = False
-
-    @property
-    def text(self) -> str:
-        return self.line.text
+    shift: int = 0
+    was_gone: bool = False
 
 
 class _Document:
@@ -103,8 +93,8 @@ class _Document:
         self._typed_notes = frozenset(_typed_notes(root))
         self._read_edges(root, settings, "header")
         body = root.find(f"{W}body")
-        if body is not None:
-            self._read_blocks(body, 0)
+        for part in self._parts(body, 0) if body is not None else ():
+            self._flow.add(part)
         self._flow.end()
         self._flow.text.leave_headings()
         self._read_edges(root, settings, "footer")
@@ -136,16 +126,11 @@ class _Document:
 
     def _blocks(self, container: Any) -> Iterator[Any]:
         """Yield the paragraphs and tables of a container, through what only wraps them."""
-        open_ones = [iter(container)]
-        while open_ones:
-            child = next(open_ones[-1], None)
-            if child is None:
-                open_ones.pop()
-            elif child.tag in (_P, _TBL):
+        for child in container:
+            if child.tag in (_P, _TBL):
                 yield child
             elif child.tag in _CONTAINERS:
-                if not _is_unfilled(child):
-                    open_ones.append(iter(child))
+                yield from () if _is_unfilled(child) else self._blocks(child)
             elif child.tag in _GONE:
                 self._gone += 1
             elif child.tag == f"{W}bookmarkStart":
@@ -157,17 +142,20 @@ class _Document:
         if name and not name.startswith("_") and len(name) <= 200:
             self._anchor = name
 
-    def _read_blocks(self, container: Any, depth: int) -> None:
+    def _parts(self, container: Any, depth: int) -> Iterator[Paragraph | Table]:
+        """Yield what is in the body, in a cell or in a text box, which hold each other."""
         for block in self._blocks(container):
             if block.tag == _P:
-                self._read_paragraph(block, depth)
+                yield from self._paragraph_parts(block, depth)
+            elif depth >= _DEEPEST:
+                continue
             elif (boxed := _only_cells(block)) is not None:
-                for cell in boxed if depth < _DEEPEST else ():
-                    self._read_blocks(cell, depth + 1)
+                for cell in boxed:
+                    yield from self._parts(cell, depth + 1)
             else:
-                self._flow.table(self._table(block, depth))
+                yield self._table(block, depth)
 
-    def _read_paragraph(self, element: Any, depth: int) -> None:
+    def _paragraph_parts(self, element: Any, depth: int) -> Iterator[Paragraph | Table]:
         properties = element.find(f"{W}pPr")
         style_id = child_value(properties, "pStyle") or ""
         style = self._styles[style_id]
@@ -178,15 +166,15 @@ class _Document:
         if switch(properties.find(f"{W}rPr") if properties is not None else None, "del"):
             self._carried = words
             return
-        self._flow.paragraph(self._paragraph(words, properties, style_id, style))
+        yield self._paragraph(words, properties, style_id, style)
         for box in words.boxes if depth < _DEEPEST else ():
-            self._read_blocks(box, depth + 1)
-        for drawn in words.drawn:
-            self._flow.add(drawn)
+            yield from self._parts(box, depth + 1)
+        yield from words.drawn
 
     def _paragraph(self, words: _Words, properties: Any | None, style_id: str, style: Style) -> Paragraph:
         text, level = words.text, _level(properties, style)
-        paragraph = Paragraph(text, style.role, anchor=self._anchor, notes=words.notes, of_table=style.of_table)
+        paragraph = Paragraph(text, style.role, anchor=self._anchor, notes=words.notes, of_table=style.of_table,
+                              letters=words.letters, bold=words.bold)  # fmt: skip
         if not text.strip():
             paragraph.text = text if style.role == "code" else ""
             return paragraph
@@ -217,7 +205,7 @@ class _Document:
 
     def _words(self, paragraph: Any, style: Style) -> _Words:
         """Read a paragraph in one walk: a hostile one may nest deeper than Python's stack."""
-        words, self._carried = self._carried or _Words(self._typed_notes), None
+        words, self._carried = self._carried or _Words(ShiftedText(notes=self._typed_notes)), None
         words.shift = style.shift or 0
         walker = etree.iterwalk(paragraph, events=("start",))
         for _, element in walker:
@@ -320,31 +308,10 @@ class _Document:
             span = max(1, min(whole_number(child_value(own, "gridSpan"), 1), _WIDEST))
             merged = child_value(own, "vMerge")
             read = TableCell(span=span, covered=merged is not None and merged != "restart")
-            self._read_cell(cell, read, row, depth)
+            read.hold(self._parts(cell, depth + 1), row.notes)
             row.cells.append(read)
         row.anchor = self._anchor
         return row
-
-    def _read_cell(self, cell: Any, read: TableCell, row: TableRow, depth: int) -> None:
-        said: list[str] = []
-        letters = bold = 0
-        for block in self._blocks(cell):
-            if block.tag == _TBL:
-                if depth < _DEEPEST:
-                    read.inner.append(self._table(block, depth + 1))
-                continue
-            properties = block.find(f"{W}pPr")
-            style_id = child_value(properties, "pStyle") or ""
-            words = self._words(block, self._styles[style_id])
-            paragraph = self._paragraph(words, properties, style_id, self._styles[style_id])
-            said.append(paragraph.in_cell)
-            for box in words.boxes:
-                said.extend(" ".join(self._words(each, Style()).text.split()) for each in self._blocks(box))
-            read.inner.extend(each for each in words.drawn if isinstance(each, Table))
-            said.extend(each.text for each in words.drawn if isinstance(each, Paragraph))
-            row.notes.extend(filter(None, words.notes))
-            letters, bold = letters + words.letters, bold + words.bold
-        read.text, read.bold = " ".join(filter(None, said)), 0 < letters == bold
 
 
 def _level(properties: Any | None, style: Style) -> int:
@@ -376,15 +343,11 @@ def _only_cells(table: Any) -> list[Any] | None:
 
 def _through(element: Any, tag: str) -> Iterator[Any]:
     """Yield the rows of a table or the cells of a row, through what only wraps them."""
-    open_ones = [iter(element)]
-    while open_ones:
-        child = next(open_ones[-1], None)
-        if child is None:
-            open_ones.pop()
-        elif child.tag == tag:
+    for child in element:
+        if child.tag == tag:
             yield child
         elif child.tag in _CONTAINERS:
-            open_ones.append(iter(child))
+            yield from _through(child, tag)
 
 
 def _mark_pages(paragraph: Any) -> None:

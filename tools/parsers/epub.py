@@ -16,7 +16,7 @@ from lxml import etree
 
 from graph.errors import UnreadableDocument
 from tools.parsers.archives import SafeArchive, open_archive
-from tools.parsers.canonical_text import CHECK_SUFFIX, CanonicalText, Parsed, storable
+from tools.parsers.canonical_text import CHECK_SUFFIX, CanonicalText, Parsed, storable, told
 from tools.parsers.html import LeftOut, read_drafts, write_drafts
 from tools.parsers.html_fragments import VOID
 from tools.parsers.plain import decode
@@ -70,7 +70,7 @@ def read(data: bytes) -> Parsed:
             else:
                 text.add_heading(entry.depth, entry.label, anchor=file)
         write_drafts(text, drafts, deeper=deeper, file=file)
-    broken = (f"{unread} {'part' if unread == 1 else 'parts'} of the book could not be read.",) if unread else ()
+    broken = told(unread, "1 part of the book could not be read.", "{} parts of the book could not be read.")
     metadata = {"author": book.author} if book.author else {}
     return replace(text.parsed(title=book.title or None, metadata=metadata), left_out=(*left_out.said(), *broken))
 

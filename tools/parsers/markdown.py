@@ -23,7 +23,14 @@ from mdit_py_plugins.footnote import footnote_plugin
 
 from graph.errors import UnreadableDocument
 from graph.evidence import BlockKind
-from tools.parsers.canonical_text import CanonicalText, Parsed, passages_left_out, storable, unwrapped
+from tools.parsers.canonical_text import (
+    CanonicalText,
+    Parsed,
+    passages_left_out,
+    storable,
+    things_left_out,
+    unwrapped,
+)
 from tools.parsers.front_matter import front_matter
 from tools.parsers.html import read_fragment
 from tools.parsers.html_formulas import latex_formula
@@ -174,9 +181,7 @@ class MarkdownReader:
     def left_out(self, comments: int = 0) -> tuple[str, ...]:
         """Return what is said of all that was not read, and of some comments."""
         said = passages_left_out(comments + self._html.left_out + self._struck_out)
-        count = self._embedded
-        files = [f"{count} embedded {'file was' if count == 1 else 'files were'} left out."] if count else []
-        return (*said, *files, *self._links.told())
+        return (*said, *things_left_out(self._embedded, "embedded file"), *self._links.told())
 
     def read_markdown(self, markup: str, *, mdx: bool = False) -> None:
         """Read a piece. Raises UnreadableDocument if it is nested too deeply."""

@@ -103,13 +103,9 @@ class Draft:
     def labelled(self, label: str) -> Iterator[None]:
         """Let what is written within hang on a label, such as "Note"."""
         self.close()
-        around = self.flow.within
-        index = self.flow.paragraph(Paragraph(self._words(label, []), "label"))
-        self.flow.within = around if index is None else (*around, index)
-        yield
-        self.close()
-        self.flow.end()
-        self.flow.within = around
+        with self.flow.labelled(self._words(label, [])):
+            yield
+            self.close()
 
     def parsed(self) -> Parsed:
         """Return the text, with what is said of what was left out."""

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from graph.errors import UnreadableDocument
-from tools.parsers.canonical_text import CHECK_SUFFIX, Parsed
+from tools.parsers.canonical_text import CHECK_SUFFIX, Parsed, things_left_out
 from tools.parsers.json_rows import load_json
 from tools.parsers.markdown import MarkdownReader
 from tools.parsers.plain import decode
@@ -80,10 +80,10 @@ class _Reader:
         """Return what was written, with the title of the notebook's metadata if it has one."""
         metadata = notebook.get("metadata")
         title = metadata.get("title") if isinstance(metadata, Members) else None
+        of = "of the notebook"
+        counts = self._left_out.items()
         left_out = [
-            f"1 {one} of the notebook was left out." if count == 1 else f"{count} {more} of the notebook were left out."
-            for (one, more), count in self._left_out.items()
-            if count
+            said for (one, more), count in counts for said in things_left_out(count, f"{one} {of}", f"{more} {of}")
         ]
         parsed = self._markdown.text.parsed(title=title.strip() if isinstance(title, str) else None)
         return replace(parsed, left_out=(*self._markdown.left_out(), *left_out))

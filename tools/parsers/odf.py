@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Container, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
@@ -11,7 +11,7 @@ from lxml import etree
 from graph.errors import UnreadableDocument
 from tools.parsers.archives import SafeArchive, open_archive, xml_of
 from tools.parsers.docx_styles import in_form, role_named, whole_number
-from tools.parsers.office_flow import BULLET, PAGE, TAB, Role
+from tools.parsers.office_flow import BULLET, PAGE, TAB, Role, Spoken
 from tools.parsers.office_package import given_title, refuse_compound
 from tools.parsers.raised_text import LOWERED, RAISED, ShiftedText
 
@@ -220,25 +220,6 @@ def _levels(element: Any) -> dict[int, ListLevel]:
             min(whole_number(each.get(f"{TEXT}display-levels"), 1), 10),
         )
     return levels
-
-
-@dataclass(slots=True)
-class Spoken:
-    """What a paragraph says, and what hangs on it."""
-
-    line: ShiftedText
-    notes: list[Any] = field(default_factory=list)
-    boxes: list[Any] = field(default_factory=list)
-    anchor: str = ""
-    gone: int = 0
-    comments: int = 0
-    letters: int = 0
-    bold: int = 0
-
-    @property
-    def text(self) -> str:
-        """Return the words with their line breaks."""
-        return self.line.text
 
 
 def spoken(

@@ -6,14 +6,11 @@ often as they are shown, within the limits of ``sheets``.
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from io import BytesIO
 from typing import Any
 
-from lxml import etree
-
 from graph.errors import UnreadableDocument
+from tools.parsers.archives import elements_of, forget
 from tools.parsers.canonical_text import CanonicalText, Parsed, things_left_out
 from tools.parsers.docx_styles import whole_number
 from tools.parsers.number_formats import plain
@@ -67,7 +64,8 @@ class _Workbook:
         index, depth = 0, 0
         found = False
         here: _Open | None = None
-        for event, element in self._elements():
+        tags = (_SPREADSHEET, _SHEET, _ROW, _COLUMN, _AUTOMATIC, _SHAPES)
+        for event, element in elements_of(self._package.data("content.xml"), tags, name="content.xml"):
             if element.tag == _SPREADSHEET:
                 found = True
             elif element.tag == _AUTOMATIC and event == "end":
@@ -82,7 +80,7 @@ class _Workbook:
                 elif event == "end" and depth == 0 and here is not None:
                     self._write(here)
                     here = None
-                    _forget(element)
+                    forget(element)
             elif event == "end" and depth == 1 and here is not None:
                 self._read_part(here, element)
         if not found:
@@ -104,26 +102,9 @@ class _Workbook:
             self._read_column(here, element)
         elif element.tag == _ROW:
             self._read_row(here, element)
-            _forget(element)
+            forget(element)
         elif element.tag == _SHAPES:
             self._read_drawn(here, element)
-
-    def _elements(self) -> Iterator[tuple[str, Any]]:
-        data = self._package.data("content.xml")
-        tags = (_SPREADSHEET, _SHEET, _ROW, _COLUMN, _AUTOMATIC, _SHAPES)
-        events = etree.iterparse(
-            BytesIO(data), events=("start", "end"), tag=tags, resolve_entities=False, no_network=True, load_dtd=False,
-            huge_tree=False, remove_comments=True, remove_pis=True,
-        )  # fmt: skip
-        first = True
-        try:
-            for event, element in events:
-                if first and element.getroottree().docinfo.internalDTD is not None:
-                    raise UnreadableDocument("content.xml declares a document type, which may hide entities.")
-                first = False
-                yield event, element
-        except (etree.LxmlError, ValueError, LookupError) as error:
-            raise UnreadableDocument("content.xml is broken XML.") from error
 
     def _read_styles(self, element: Any) -> None:
         self._styles = OpenStyles(self._package, element.getparent())
@@ -237,10 +218,3 @@ def _value(element: Any, kind: str) -> str:
         return plain(float(element.get(f"{OFFICE}value") or ""))
     except ValueError:
         return ""
-
-
-def _forget(element: Any) -> None:
-    """Drop an element that has been read, and those before it: a sheet may be larger than its tree should be."""
-    element.clear()
-    while element.getprevious() is not None:
-        del element.getparent()[0]

@@ -24,12 +24,11 @@ from tools.parsers.odf import (
     Look,
     OpenPackage,
     OpenStyles,
-    Spoken,
     is_drawn,
     one_line,
     spoken,
 )
-from tools.parsers.office_flow import Flow, Paragraph, Role, Table, TableCell, TableRow
+from tools.parsers.office_flow import Flow, Paragraph, Role, Spoken, Table, TableCell, TableRow
 from tools.parsers.office_formulas import said_mathml
 from tools.parsers.office_package import macros_left_out
 from tools.parsers.pptx import NOTES
@@ -78,7 +77,7 @@ def read(data: bytes) -> Parsed:
     root, body = package.body("text", "an OpenDocument text")
     reader = _Reader(package, root)
     reader.read_edges("header")
-    reader.read_blocks(body)
+    reader.read(body)
     reader.flow.end()
     reader.flow.text.leave_headings()
     reader.read_edges("footer")
@@ -109,15 +108,6 @@ class _List:
     begun: bool = False  # whether the open item has words
     start: int | None = None
     named: bool = True  # whether a style of its own says its levels
-
-
-@dataclass(slots=True)
-class _Open:
-    """An element whose children are being read."""
-
-    children: Iterator[Any]
-    list: _List | None = None
-    contents: bool = False
 
 
 class _Reader:
@@ -167,7 +157,7 @@ class _Reader:
             if kind in ("footer", "header"):
                 self.flow.running(one_line(self._words(each).text for each in shape.iter(_P)))
             elif kind not in ("date-time", "page-number"):
-                self.read_blocks((shape,))
+                self.read((shape,))
         if self._styles.of_slides(style, "display-footer") == _TRUE:
             self.flow.running(self._footers.get(slide.get(f"{PRESENTATION}use-footer-name")) or "")
         self.flow.end()
@@ -178,12 +168,8 @@ class _Reader:
     def _read_notes(self, notes: Any) -> None:
         frames = [each for each in notes if each.get(f"{PRESENTATION}class") == "notes"]
         if any("".join(frame.itertext()).strip() for frame in frames):
-            label = self.flow.paragraph(Paragraph(NOTES, "label"))
-            self.flow.end()
-            self.flow.within = () if label is None else (label,)
-            self.read_blocks(frames)
-            self.flow.end()
-            self.flow.within = ()
+            with self.flow.labelled(NOTES):
+                self.read(frames)
 
     def read_edges(self, kind: str) -> None:
         """Write the running heads or feet, each distinct text once."""
@@ -191,45 +177,39 @@ class _Reader:
             self.flow.running(self._words(paragraph).text)
         self.flow.end()
 
-    def read_blocks(self, container: Any, depth: int = 0, *, contents: bool = False) -> None:
-        """Write the blocks of an element, lists in lists without recursion."""
-        opened = [_Open(iter(container), contents=contents)]
-        while opened:
-            here = opened[-1]
-            child = next(here.children, None)
-            if child is None:
-                opened.pop()
-                continue
+    def read(self, container: Any) -> None:
+        """Write the blocks of an element."""
+        for part in self._parts(container, 0):
+            self.flow.add(part)
+
+    def _parts(
+        self, container: Any, depth: int, inside: _List | None = None, *, contents: bool = False
+    ) -> Iterator[Paragraph | Table]:
+        """Yield what is in a body, a list, a cell or a text box, which hold each other."""
+        for child in container:
             tag = child.tag
             if tag in (_P, _H):
-                self._read_paragraph(child, here, depth)
+                yield from self._paragraph_parts(child, inside, depth, contents=contents)
             elif tag == _LIST:
-                opened.append(_Open(iter(child), self._list(child, here.list), here.contents))
-            elif tag in _ITEMS and here.list is not None:
-                here.list.in_item, here.list.begun = tag == _ITEMS[0], False
+                yield from self._parts(child, depth, self._list(child, inside), contents=contents)
+            elif tag in _ITEMS and inside is not None:
+                inside.in_item, inside.begun = tag == _ITEMS[0], False
                 start = child.get(f"{TEXT}start-value")
-                here.list.start = whole_number(start, 1) if start is not None else None
-                opened.append(_Open(iter(child), here.list, here.contents))
+                inside.start = whole_number(start, 1) if start is not None else None
+                yield from self._parts(child, depth, inside, contents=contents)
             elif tag == _TABLE:
-                self._read_table(child, depth)
+                yield from self._table_parts(child, depth) if depth < _DEEPEST else ()
             elif tag in _INDEXES:
-                opened.append(_Open(iter(child), contents=True))
-            elif tag in _WRAPPERS and not is_drawn(child):
-                if child.get(f"{TEXT}display") == "none":
-                    self._gone += 1
-                else:
-                    opened.append(_Open(iter(child), here.list, here.contents))
+                yield from self._parts(child, depth, contents=True)
+            elif is_drawn(child):
+                yield from self._drawn_parts(child)
+            elif tag in _WRAPPERS and child.get(f"{TEXT}display") == "none":
+                self._gone += 1
+            elif tag in _WRAPPERS:
+                yield from self._parts(child, depth, inside, contents=contents)
             else:
-                self._read_other(child)
-
-    def _read_other(self, child: Any) -> None:
-        if child.tag == f"{TEXT}tracked-changes":
-            self._gone += sum(1 for _ in child.iter(f"{TEXT}deletion"))
-        elif child.tag == f"{OFFICE}annotation":
-            self._comments += 1
-        elif is_drawn(child):
-            self.flow.paragraph(Paragraph(self._drawn(child) or ""))
-            self._write_charts()
+                self._gone += sum(1 for _ in child.iter(f"{TEXT}deletion"))
+                self._comments += tag == f"{OFFICE}annotation"
 
     def _raised_starts(self, root: Any) -> Iterator[str]:
         """Yield the raised marks that paragraphs begin with: notes that were typed by hand."""
@@ -257,17 +237,21 @@ class _Reader:
         if chart is None or figures is None:
             self._pictures += 1
             return None
+        before, self._charts = self._charts, []
         table = self._table(figures, list(_rows(figures)), _DEEPEST)
         table.caption = ", ".join(filter(None, (one_line(title.itertext()) for title in chart.iter(f"{_CHART}title"))))
         for cell in (cell for row in table.rows for cell in row.cells if cell.text == "NaN"):
             cell.text = ""
-        self._charts.append(table)
+        self._charts = [*before, table]
         return None
 
-    def _write_charts(self) -> None:
+    def _drawn_parts(self, frame: Any) -> Iterator[Paragraph | Table]:
+        yield Paragraph(self._drawn(frame) or "")
+        yield from self._taken_charts()
+
+    def _taken_charts(self) -> list[Table]:
         charts, self._charts = self._charts, []
-        for table in charts:
-            self.flow.table(table)
+        return charts
 
     def _list(self, element: Any, around: _List | None) -> _List:
         name = element.get(f"{TEXT}style-name") or ""
@@ -293,25 +277,26 @@ class _Reader:
         self._comments += said.comments
         return said
 
-    def _read_paragraph(self, element: Any, here: _Open, depth: int) -> None:
+    def _paragraph_parts(
+        self, element: Any, inside: _List | None, depth: int, *, contents: bool
+    ) -> Iterator[Paragraph | Table]:
         look = self._styles.look("paragraph", element.get(f"{TEXT}style-name"))
-        words = self._words(element)
+        words = self._words(element, is_bold=look.bold)
         if element.tag == _H:
             self._anchor = ""
         self._anchor = words.anchor or self._anchor
         if look.hidden or look.struck:
             self._gone += bool(words.text.strip())
         else:
-            self.flow.paragraph(self._paragraph(element, words, look, here))
+            yield self._paragraph(element, words, look, inside, "contents" if contents else look.role)
         for box in words.boxes if depth < _DEEPEST else ():
-            self.read_blocks((box,), depth + 1)
-        self._write_charts()
+            yield from self._parts((box,), depth + 1)
+        yield from self._taken_charts()
 
-    def _paragraph(self, element: Any, words: Spoken, look: Look, here: _Open) -> Paragraph:
-        role: Role = "contents" if here.contents else look.role
+    def _paragraph(self, element: Any, words: Spoken, look: Look, inside: _List | None, role: Role) -> Paragraph:
         text = words.text if role == "code" else " ".join(words.text.split())
-        paragraph = Paragraph(text, role, anchor=self._anchor, notes=self._notes(words), of_table=look.of_table)
-        inside = here.list
+        paragraph = Paragraph(text, role, anchor=self._anchor, notes=self._notes(words), of_table=look.of_table,
+                              letters=words.letters, bold=words.bold)  # fmt: skip
         if not text.strip():
             return paragraph
         if element.tag == _H and role not in ("title", "contents"):
@@ -355,14 +340,14 @@ class _Reader:
                 said.append(f"[{label}] {text}" if label else text)
         return said
 
-    def _read_table(self, element: Any, depth: int) -> None:
+    def _table_parts(self, element: Any, depth: int) -> Iterator[Paragraph | Table]:
         rows = list(_rows(element))
         cells = [list(row.iterchildren(f"{TABLE}table-cell", f"{TABLE}covered-table-cell")) for row, _ in rows]
         if all(len(each) <= 1 for each in cells):
-            for cell in chain.from_iterable(cells) if depth < _DEEPEST else ():
-                self.read_blocks(cell, depth + 1)
+            for cell in chain.from_iterable(cells):
+                yield from self._parts(cell, depth + 1)
         else:
-            self.flow.table(self._table(element, rows, depth))
+            yield self._table(element, rows, depth)
 
     def _table(self, element: Any, rows: list[tuple[Any, bool]], depth: int) -> Table:
         named = element.get(f"{TABLE}use-first-row-styles") == _TRUE
@@ -388,45 +373,12 @@ class _Reader:
                 span = max(1, min(whole_number(cell.get(f"{TABLE}number-columns-spanned"), 1), _WIDEST))
                 skipped = span - 1
                 read = TableCell(span=span)
-                self._read_cell(cell, read, row, depth)
+                read.hold(self._parts(cell, depth + 1), row.notes)
                 row.cells.append(read)
                 for _ in range(min(whole_number(cell.get(f"{TABLE}number-columns-repeated"), 1), _WIDEST) - 1):
                     row.cells.append(TableCell(read.text, read.bold))
         row.anchor = self._anchor
         return row
-
-    def _read_cell(self, cell: Any, read: TableCell, row: TableRow, depth: int) -> None:
-        said: list[str] = []
-        letters = bold = 0
-        opened = [_Open(iter(cell))]
-        while opened:
-            here = opened[-1]
-            child = next(here.children, None)
-            if child is None:
-                opened.pop()
-            elif child.tag in (_P, _H):
-                look = self._styles.look("paragraph", child.get(f"{TEXT}style-name"))
-                words = self._words(child, is_bold=look.bold)
-                paragraph = self._paragraph(child, words, look, here)
-                said.append((paragraph.marker if paragraph.marker != "- " else "") + paragraph.text)
-                row.notes.extend(paragraph.notes)
-                letters, bold = letters + words.letters, bold + words.bold
-                opened.extend(_Open(iter((box,))) for box in reversed(words.boxes))
-            elif child.tag == _LIST:
-                opened.append(_Open(iter(child), self._list(child, here.list)))
-            elif child.tag in _ITEMS and here.list is not None:
-                here.list.in_item, here.list.begun, here.list.start = child.tag == _ITEMS[0], False, None
-                opened.append(_Open(iter(child), here.list))
-            elif child.tag == _TABLE:
-                if depth < _DEEPEST:
-                    read.inner.append(self._table(child, list(_rows(child)), depth + 1))
-            elif is_drawn(child):
-                said.append(self._drawn(child) or "")
-            elif child.tag in _WRAPPERS:
-                opened.append(_Open(iter(child), here.list))
-        read.inner += self._charts
-        self._charts = []
-        read.text, read.bold = one_line(said), 0 < letters == bold
 
 
 def _counted(levels: dict[int, ListLevel], counts: dict[int, int], level: int, start: int | None) -> str:
@@ -460,15 +412,10 @@ def _place(shape: Any) -> Place | None:
     return Place(*sides) if len(sides) == 4 else None
 
 
-def _rows(table: Any) -> Iterator[tuple[Any, bool]]:
+def _rows(table: Any, header: bool = False) -> Iterator[tuple[Any, bool]]:
     """Yield the rows of a table, and whether they are of its header."""
-    opened = [(iter(table), False)]
-    while opened:
-        children, header = opened[-1]
-        child = next(children, None)
-        if child is None:
-            opened.pop()
-        elif child.tag == f"{TABLE}table-row":
+    for child in table:
+        if child.tag == f"{TABLE}table-row":
             yield child, header
         elif child.tag in _ROWS:
-            opened.append((iter(child), header or child.tag == f"{TABLE}table-header-rows"))
+            yield from _rows(child, header or child.tag == f"{TABLE}table-header-rows")

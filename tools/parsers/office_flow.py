@@ -7,11 +7,13 @@ hangs on.
 
 import re
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 from tools.parsers.canonical_text import CanonicalText, without_marks
+from tools.parsers.raised_text import ShiftedText
 
 Role = Literal[
     "title", "heading", "paragraph", "item", "quote", "code", "term", "definition", "caption", "contents", "label"
@@ -38,6 +40,7 @@ class Paragraph:
     """A paragraph. ``level`` is from 1 for headings, from 0 for items; ``marker`` is an item's number as shown.
 
     ``notes`` are the footnotes that it points to. ``of_table`` marks a caption that is styled as one of a table.
+    ``letters`` counts its letters, ``bold`` those in bold type.
     """
 
     text: str
@@ -48,6 +51,8 @@ class Paragraph:
     notes: list[str] = field(default_factory=list)
     list_id: str = ""
     of_table: bool = False
+    letters: int = 0
+    bold: int = 0
 
     @property
     def in_cell(self) -> str:
@@ -64,6 +69,19 @@ class TableCell:
     span: int = 1
     covered: bool = False
     inner: list["Table"] = field(default_factory=list)
+
+    def hold(self, parts: Iterable["Paragraph | Table"], notes: list[str]) -> None:
+        """Take paragraphs as its words, and tables as those within it; their footnotes join those of its row."""
+        said: list[str] = []
+        letters = bold = 0
+        for part in parts:
+            if isinstance(part, Table):
+                self.inner.append(part)
+                continue
+            said.append(part.in_cell)
+            notes.extend(filter(None, part.notes))
+            letters, bold = letters + part.letters, bold + part.bold
+        self.text, self.bold = " ".join(filter(None, said)), 0 < letters == bold
 
 
 @dataclass(slots=True)
@@ -87,6 +105,29 @@ class Table:
     def width(self) -> int:
         """Return the number of columns."""
         return max((sum(cell.span for cell in row.cells) for row in self.rows), default=0)
+
+
+@dataclass(slots=True)
+class Spoken:
+    """What the words of a paragraph are, and what hangs on it, as its format has it.
+
+    ``gone`` counts hidden passages, ``letters`` and ``bold`` are as in Paragraph.
+    """
+
+    line: ShiftedText
+    notes: list[Any] = field(default_factory=list)
+    boxes: list[Any] = field(default_factory=list)
+    drawn: list[Table | Paragraph] = field(default_factory=list)
+    anchor: str = ""
+    gone: int = 0
+    comments: int = 0
+    letters: int = 0
+    bold: int = 0
+
+    @property
+    def text(self) -> str:
+        """Return the words with their line breaks."""
+        return self.line.text
 
 
 class Flow:
@@ -151,6 +192,16 @@ class Flow:
         """Write what a running head or foot says, each distinct text once and without the numbers of pages."""
         for words in running_text(text, self._running):
             self.paragraph(Paragraph(words))
+
+    @contextmanager
+    def labelled(self, label: str) -> Iterator[None]:
+        """Let what is written within hang on a label, such as "Note"."""
+        around, index = self.within, self.paragraph(Paragraph(label, "label"))
+        self.end()
+        self.within = around if index is None else (*around, index)
+        yield
+        self.end()
+        self.within = around
 
     def table(self, table: Table) -> None:
         """Write a table, once it is known whether its caption follows."""

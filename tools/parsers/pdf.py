@@ -14,7 +14,7 @@ import pypdfium2 as pdfium
 import pypdfium2.raw as raw
 
 from graph.errors import UnreadableDocument
-from tools.parsers.canonical_text import CHECK_SUFFIX, CanonicalText, Parsed, things_left_out
+from tools.parsers.canonical_text import CHECK_SUFFIX, CanonicalText, Parsed, things_left_out, told
 from tools.parsers.pdf_blocks import BlockWriter
 from tools.parsers.pdf_headings import Bookmark, find_headings, split_headings
 from tools.parsers.pdf_layout import measured
@@ -234,28 +234,18 @@ def _left_out(reading: _Pages, count: int, running: int) -> tuple[str, ...]:
     hidden = sum(page.hidden for page in pages)
     comments = sum(page.comments for page in pages)
     unreadable = sum(page.unreadable for page in pages if page.lines)
-    said = []
-    if empty > 0:
-        said.append(f"{empty} of {count} pages {'holds' if empty == 1 else 'hold'} no text.")
-    if garbled:
-        said.append(
-            f"{garbled} of {count} pages {'was' if garbled == 1 else 'were'} left out:"
-            " the fonts don't say which letters their signs are."
-        )
-    if hidden:
-        said.append(f"{hidden} word{' is' if hidden == 1 else 's are'} hidden or too small to read.")
-    if running:
-        said.append(
-            f"{running} line{' was' if running == 1 else 's were'} left out: running heads, page numbers or repeated"
-            " header rows of tables."
-        )
-    said += things_left_out(comments, "comment")
-    if unreadable:
-        said.append(
-            f"{unreadable} sign{' has' if unreadable == 1 else 's have'} no letter in the file:"
-            " left out, or \ufffd within words."
-        )
-    return (*said, *reading.lost[:_MOST_TOLD])
+    fonts = " left out: the fonts don't say which letters their signs are."
+    repeated = " left out: running heads, page numbers or repeated header rows of tables."
+    nameless = " no letter in the file: left out, or \ufffd within words."
+    return (
+        *told(max(empty, 0), f"1 of {count} pages holds no text.", f"{{}} of {count} pages hold no text."),
+        *told(garbled, f"1 of {count} pages was{fonts}", f"{{}} of {count} pages were{fonts}"),
+        *told(hidden, "1 word is hidden or too small to read.", "{} words are hidden or too small to read."),
+        *told(running, f"1 line was{repeated}", f"{{}} lines were{repeated}"),
+        *things_left_out(comments, "comment"),
+        *told(unreadable, f"1 sign has{nameless}", f"{{}} signs have{nameless}"),
+        *reading.lost[:_MOST_TOLD],
+    )
 
 
 def _largest(pages: list[Page]) -> str | None:

@@ -90,7 +90,7 @@ class _Presentation:
         if title:
             self._flow.paragraph(Paragraph(title, "heading", 1))
         layout = next((each.target for each in related.values() if each.kind == "slideLayout"), "")
-        for shape in _in_order(shapes, self._layout(layout)):
+        for shape in _in_order(slide, self._layout(layout)):
             if shape.tag == f"{_P}sp":
                 self._read_shape(shape)
                 continue
@@ -136,13 +136,9 @@ class _Presentation:
         bodies = [shape for shape in _shapes(notes) if _placeholder(shape) == "body"]
         said = [paragraph for shape in bodies for paragraph in self._paragraphs(shape, None)]
         if any(paragraph.text.strip() for paragraph in said):
-            label = self._flow.paragraph(Paragraph(NOTES, "label"))
-            self._flow.end()
-            self._flow.within = () if label is None else (label,)
-            for paragraph in said:
-                self._flow.paragraph(paragraph)
-            self._flow.end()
-            self._flow.within = ()
+            with self._flow.labelled(NOTES):
+                for paragraph in said:
+                    self._flow.paragraph(paragraph)
 
     def _paragraphs(self, shape: Any, placeholder: str | None) -> Iterator[Paragraph]:
         """Yield the paragraphs of a shape; those of a placeholder for lists are items unless they say otherwise."""
@@ -202,46 +198,35 @@ class _Presentation:
         return TableCell(" ".join(filter(None, said)), span=span, covered=element.get("vMerge") in ("1", "true"))
 
 
-def _shapes(container: Any) -> Iterator[Any]:
-    """Yield the shapes, pictures and tables in a slide, and each group before what is in it."""
+def _shapes(container: Any, *, in_groups: bool = True) -> Iterator[Any]:
+    """Yield the shapes, pictures and tables in a slide, and each group, before what is in it if that is wanted."""
     walker = etree.iterwalk(container, events=("start",))
     for _, element in walker:
         if element.tag == _FALLBACK:
             walker.skip_subtree()
-        elif element.tag in (f"{_P}sp", f"{_P}pic", _FRAME, _GROUP):
+        elif element.tag in (f"{_P}sp", f"{_P}pic", _FRAME, _GROUP) and element is not container:
             properties = next((each for child in element for each in child.iterchildren(f"{_P}cNvPr")), None)
             is_hidden = properties is not None and properties.get("hidden") in ("1", "true")
-            if element.tag != _GROUP or is_hidden:
+            if element.tag != _GROUP or is_hidden or not in_groups:
                 walker.skip_subtree()
             if not is_hidden:
                 yield element
 
 
-def _in_order(shapes: list[Any], layout: dict[str, Place]) -> Iterator[Any]:
+def _in_order(container: Any, layout: dict[str, Place]) -> Iterator[Any]:
     """Yield shapes that are no groups in the order in which they are seen, what is in a group together."""
-    held: dict[Any, list[Any]] = {}  # by the group around them, None around all
-    for shape in shapes:
-        group = next(shape.iterancestors(_GROUP), None)
-        held.setdefault(group, []).append(shape)
-    waiting = [iter(_level(held.get(None, []), layout))]
-    while waiting:
-        shape = next(waiting[-1], None)
-        if shape is None:
-            waiting.pop()
-        elif shape.tag == _GROUP:
-            waiting.append(iter(_level(held.get(shape, []), layout)))
-        else:
-            yield shape
-
-
-def _level(shapes: list[Any], layout: dict[str, Place]) -> list[Any]:
-    told = [each for each in shapes if each.tag != f"{_P}sp" or any(words.strip() for words in each.itertext())]
+    shapes = _shapes(container, in_groups=False)
+    told = [each for each in shapes if each.tag != f"{_P}sp" or any(map(str.strip, each.itertext()))]
     places = []
     for shape in told:
         found = next(shape.iter(f"{_P}ph"), None) if shape.tag != _GROUP else None
         names = (found.get("idx", ""), found.get("type", "obj")) if found is not None else ()
         places.append(_place(shape) or next((layout[name] for name in names if name in layout), None))
-    return [told[at] for at in as_seen(places)]
+    for at in as_seen(places):
+        if told[at].tag == _GROUP:
+            yield from _in_order(told[at], layout)
+        else:
+            yield told[at]
 
 
 def _place(shape: Any) -> Place | None:

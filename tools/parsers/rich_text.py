@@ -6,7 +6,6 @@ out, deleted or a comment is left out, and so are pictures and what no page show
 """
 
 import re
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -20,9 +19,10 @@ from tools.parsers.canonical_text import (
     passages_left_out,
     storable,
     things_left_out,
+    told,
 )
 from tools.parsers.html_visible import names_of
-from tools.parsers.office_flow import PAGE, PAGE_FIELDS, TAB, running_text
+from tools.parsers.office_flow import BULLET, PAGE, PAGE_FIELDS, TAB, Flow, Paragraph, Table, TableCell, TableRow
 from tools.parsers.office_formulas import OMATH, M, said_formula
 from tools.parsers.raised_text import LOWERED, NOTE, RAISED, ShiftedText
 
@@ -52,9 +52,19 @@ _SIGNS = {
 _SYMBOLS = {b"~": "\u00a0", b"_": "\u2011", b"\\": "\\", b"{": "{", b"}": "}", b"\t": "\t"}
 _HEADING_NAME = re.compile(r"\s*heading\s*([1-9])", re.IGNORECASE)
 _MARKER = re.compile(r"\s*(?:([•·▪◦‣–*-])|(\(?(?:\d{1,3}|[A-Za-z])[.)]))\t\s*(?=\S)")
-_NUMBER = re.compile(r"[-+(]?[$€£¥]?\d[\d.,:/%eE+-]*\)?%?")
-_EDGES = names_of("header headerl headerr headerf footer footerl footerr footerf")
 _EDGES_OF = {"headerf": "titlepg", "footerf": "titlepg", "headerl": "facingp", "footerl": "facingp"}  # where shown
+_EDGES = names_of("header headerl headerr headerf footer footerl footerr footerf")
+_DESTINATIONS = {  # where the text of a group goes
+    "fonttbl": "fonts", "stylesheet": "styles", "listtext": "marker", "pntext": "marker", "footnote": "footnote",
+    "fldinst": "field", "shpinst": "shape", "moMath": "math", **dict.fromkeys(_EDGES, "edge"),
+}  # fmt: skip
+_BEGINS = frozenset({*_DESTINATIONS, "shptxt", "fldrslt", "pict", "title"})
+_SWITCHES = {  # properties of a group, which a 0 behind the word takes back
+    **dict.fromkeys(("v", "strike", "striked", "deleted"), ("unseen", True)), "b": ("bold", True),
+    "intbl": ("in_table", True), "nosupersub": ("shift", 0),
+    **dict.fromkeys(("super", "up"), ("shift", RAISED)), **dict.fromkeys(("sub", "dn"), ("shift", LOWERED)),
+}  # fmt: skip
+_NUMBERS = {"outlinelevel": "outline", "s": "style", "ilvl": "level"}
 _BREAK = "\x00"  # a line break that the writer meant; canonical text has no NUL
 
 
@@ -65,6 +75,7 @@ class _State:
     into: str = "body"  # body, footnote, marker, title, edge, field, math, fonts, styles, shape, or nowhere
     within: str = ""  # the destination of the group
     unseen: bool = False  # hidden, struck out or deleted
+    bold: bool = False
     code_page: str = "cp1252"
     fallback: int = 1  # characters after \u for readers without Unicode
     outline: int | None = None
@@ -73,6 +84,11 @@ class _State:
     level: int = 0  # of a list
     shift: int = 0  # of raised or lowered letters
     math: Any = None  # the part of a formula
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether nothing of the group is shown."""
+        return self.into in ("nowhere", "info")
 
 
 def read(data: bytes) -> Parsed:
@@ -89,26 +105,21 @@ class _Reader:
     """A reader of tokens that collects the words of a paragraph, a cell or a note and writes them when it ends."""
 
     def __init__(self) -> None:
-        self.text = CanonicalText()
+        self._flow = Flow(CanonicalText())
         self._state = _State()
         self._stack: list[_State] = []
         self._starred = False
         self._skip = 0  # characters that stand in for a letter of Unicode
         self._bytes = bytearray()  # not decoded yet: a letter may be of two
         self._words = {name: ShiftedText() for name in _PLACES}
-        self.flags: set[str] = set()  # what the document says of its pages
+        self._flags: set[str] = set()  # what the document says of its pages
         self._feet: list[str] = []
-        self._told: set[str] = set()  # of running heads and feet
         self._counts_pages = False  # whether the last field's code does
-        self._cells: list[str] = []
-        self._header: int | None = None
-        self._in_rows = False
-        self._heads_row = False
+        self._rows: list[TableRow] = []
+        self._row = TableRow([])
+        self._is_bold = True  # whether all letters of the cell so far are
         self._notes: list[str] = []
         self._noted = 0
-        self._list_lead: int | None = None
-        self._last: int | None = None
-        self._in_list = False
         self._levels: dict[int, int] = {}  # outline levels of styles
         self._pages: dict[int, str] = {}  # code pages of fonts
         self._default_page = "cp1252"
@@ -131,20 +142,23 @@ class _Reader:
             else:
                 self._token(found)
         self._state, self._stack = _State(), []
-        self.end_paragraph()
-        self._write_row()
-        self.text.leave_headings()
+        self._end_paragraph()
+        self._end_row()
+        self._write_table()
+        self._flow.end()
+        self._flow.text.leave_headings()
         for words in self._feet:
-            self.text.add("paragraph", words)
+            self._flow.running(words)
 
     def parsed(self) -> Parsed:
         """Return what was written, and what was left out."""
         title = " ".join(storable(self._words["title"].text).split())[:_LONGEST_TITLE]
-        left_out = [*passages_left_out(self._hides), *things_left_out(self._pictures, "picture")]
-        if self._undecoded:
-            said = "1 letter" if self._undecoded == 1 else f"{self._undecoded} letters"
-            left_out.append(f"{said} could not be decoded.")
-        return replace(self.text.parsed(title=title or None), left_out=tuple(left_out))
+        left_out = (
+            *passages_left_out(self._hides),
+            *things_left_out(self._pictures, "picture"),
+            *told(self._undecoded, "1 letter could not be decoded.", "{} letters could not be decoded."),
+        )
+        return replace(self._flow.text.parsed(title=title or None), left_out=left_out)
 
     def _token(self, found: re.Match[bytes]) -> None:
         word, number, hexed, symbol, brace, plain = found.groups()
@@ -174,8 +188,7 @@ class _Reader:
         closed, self._state = self._state, self._stack.pop()
         self._starred, self._skip = False, 0
         if closed.within == "footnote":
-            note = self._taken("footnote")
-            if note:
+            if note := self._taken("footnote"):
                 self._notes.append(f"[{self._noted}] {note}")
         elif closed.within in _EDGES:
             self._close_edge(closed.within)
@@ -184,26 +197,25 @@ class _Reader:
         elif closed.into == "math" and closed.within:
             self._close_math(closed)
         elif closed.into == "styles" and closed.within == "":
-            name = self._taken("styles")
-            found = _HEADING_NAME.match(name)
+            found = _HEADING_NAME.match(self._taken("styles"))
             if closed.outline is not None or found:
                 self._levels[closed.style] = int(found[1]) - 1 if found else closed.outline or 0
 
     def _close_edge(self, name: str) -> None:
         words, self._words["edge"] = self._words["edge"].text, ShiftedText()
-        if _EDGES_OF.get(name, name) in (name, *self.flags):
-            for line in words.split(_BREAK):
-                for said in running_text(line, self._told):
-                    if name.startswith("header"):
-                        self.text.add("paragraph", said)
-                    else:
-                        self._feet.append(said)
+        if _EDGES_OF.get(name, name) not in (name, *self._flags):
+            return
+        for line in words.split(_BREAK):
+            if name.startswith("header"):
+                self._flow.running(line)
+            else:
+                self._feet.append(line)
 
     def _close_math(self, closed: _State) -> None:
         words = "".join(filter(str.isprintable, self._taken("math")))
         if closed.within == "moMath":
             if self._state.into in self._words:
-                self._words[self._state.into].say_formula(said_formula(self.text, closed.math))
+                self._words[self._state.into].say_formula(said_formula(self._flow.text, closed.math))
         elif closed.within == "mr":
             etree.SubElement(closed.math, f"{M}t").text = words
         else:
@@ -220,18 +232,90 @@ class _Reader:
         elif word in _SIGNS:
             self._say(_SIGNS[word])
         elif state.into == "math" and not state.within and word.startswith("m"):
-            state.math = etree.SubElement(state.math, M + word[1:])
+            state.math, state.within = etree.SubElement(state.math, M + word[1:]), word
+        elif word in _BEGINS or word in _UNSEEN or (starred and word not in _SEEN):
             state.within = word
-        elif word in _DESTINATIONS:
-            _DESTINATIONS[word](self)
-            state.within = word
-        elif word in _UNSEEN or (starred and word not in _SEEN):
-            state.into = (
-                "title" if word == "title" and state.into == "info" else "info" if word == "info" else "nowhere"
-            )
-            state.within = word
-        elif word in _WORDS:
-            _WORDS[word](self, number)
+            self._begin(word)
+        elif word in _SWITCHES:
+            name, value = _SWITCHES[word]
+            setattr(state, name, value if number != 0 else type(value)(0))
+        elif word in _NUMBERS:
+            setattr(state, _NUMBERS[word], number or 0)
+        else:
+            self._word(word, number)
+
+    def _begin(self, word: str) -> None:
+        """Say where the words of a group go."""
+        state = self._state
+        if word in _DESTINATIONS:
+            if not state.is_lost:
+                state.into, state.shift = _DESTINATIONS[word], 0
+                state.math = etree.Element(OMATH) if word == "moMath" else None
+        elif word == "shptxt":  # of a shape, whose other groups are its properties
+            state.into = "body" if state.into == "shape" else state.into
+        elif word == "fldrslt":
+            if state.into == "edge" and self._counts_pages:
+                self._say(PAGE)
+                state.into = "nowhere"
+        else:
+            self._pictures += word == "pict" and not state.is_lost
+            state.into = word if word == "info" or (word == "title" and state.into == "info") else "nowhere"
+
+    def _word(self, word: str, number: int | None) -> None:
+        """Read a control word that is no property: the end of something, or a sign of its own."""
+        state = self._state
+        match word:
+            case "par" | "sect" | "page" | "column":
+                self._end_paragraph()
+            case "line" | "softline" | "nestcell" | "nestrow":
+                self._say(_BREAK)
+            case "tab" | "chpgn":  # in a running head they say something of their own
+                in_edge, otherwise = (TAB, "\t") if word == "tab" else (PAGE, "")
+                self._say(in_edge if state.into == "edge" else otherwise)
+            case "cell":
+                self._end_cell()
+            case "row":
+                self._end_row()
+            case "trhdr":
+                self._row.header = True
+            case "chftn":
+                self._mark_note()
+            case "plain":
+                state.unseen, state.bold, state.code_page, state.shift = False, False, self._default_page, 0
+            case "pard":
+                state.outline, state.style, state.in_table, state.level = None, 0, False, 0
+            case _:
+                self._read_setting(word, number)
+
+    def _read_setting(self, word: str, number: int | None) -> None:
+        """Read what the file says of its pages, fonts and encodings."""
+        state = self._state
+        if word in ("titlepg", "facingp"):
+            self._flags.add(word)
+        elif word == "uc":
+            state.fallback = min(max(number or 0, 0), 10)
+        elif word == "f":  # of a text, or the one that the table of fonts describes next
+            self._font = number or 0
+            if state.into != "fonts":
+                state.code_page = self._pages.get(self._font, self._default_page)
+        elif word == "fcharset":
+            if state.into == "fonts" and number in _CODE_PAGES:
+                self._pages[self._font] = _CODE_PAGES[number]
+        elif word in ("ansicpg", "mac", "pc", "pca"):
+            self._set_code_page({"mac": 10000, "pc": 437, "pca": 850}.get(word, number or 1252))
+
+    def _mark_note(self) -> None:
+        if self._state.into == "body":  # in the note itself its number is known
+            self._noted += 1
+            self._words["body"].say(str(self._noted), NOTE)
+
+    def _set_code_page(self, number: int) -> None:
+        name = {65001: "utf-8", 936: "gb18030", 950: "big5", 10000: "mac_roman"}.get(number, f"cp{number}")
+        try:
+            "".encode(name)
+        except LookupError:
+            return
+        self._default_page = self._state.code_page = name
 
     def _symbol(self, symbol: bytes) -> None:
         if symbol == b"*":
@@ -248,227 +332,80 @@ class _Reader:
     def _say_bytes(self, plain: bytes) -> None:
         skipped = min(self._skip, len(plain))
         self._skip -= skipped
-        if self._state.into not in ("nowhere", "info", "fonts"):
+        if not self._state.is_lost and self._state.into != "fonts":
             self._bytes += plain[skipped:]
 
     def _decode(self) -> None:
-        if not self._bytes:
-            return
-        raw, self._bytes = bytes(self._bytes), bytearray()
-        words = raw.decode(self._state.code_page, "replace")
-        self._undecoded += words.count("\ufffd")
-        self._say(words)
+        if self._bytes:
+            raw, self._bytes = bytes(self._bytes), bytearray()
+            words = raw.decode(self._state.code_page, "replace")
+            self._undecoded += words.count("\ufffd")
+            self._say(words)
 
     def _say(self, words: str) -> None:
         state = self._state
-        if state.into in self._words:
-            if state.unseen:
-                self._hides += not self._was_unseen and bool(words.strip())
-                self._was_unseen = self._was_unseen or bool(words.strip())
-                return
-            self._was_unseen = False
-            self._words[state.into].say(words, state.shift)
+        if state.into not in self._words:
+            return
+        if state.unseen:
+            self._hides += not self._was_unseen and bool(words.strip())
+            self._was_unseen = self._was_unseen or bool(words.strip())
+            return
+        self._was_unseen = False
+        if not state.bold and state.into == "body" and words.strip():
+            self._is_bold = False
+        self._words[state.into].say(words, state.shift)
 
     def _taken(self, name: str) -> str:
         """Return the words collected for a place, as lines, and forget them."""
         raw, self._words[name] = self._words[name].text, ShiftedText()
         return _lines(raw)
 
-    def end_paragraph(self) -> None:
+    def _end_paragraph(self) -> None:
         """Write the paragraph, or break the line within a cell or a note."""
-        if self._state.into in ("footnote", "edge") or (self._state.in_table and self._state.into == "body"):
-            self._words[self._state.into].say(_BREAK)
+        state = self._state
+        if state.into in ("footnote", "edge") or (state.in_table and state.into == "body"):
+            self._words[state.into].say(_BREAK)
             return
-        if self._state.into != "body":
+        if state.into != "body":
             return
-        self._write_row()
-        self._in_rows = False
+        self._write_table()
         raw, self._words["body"] = self._words["body"].text, ShiftedText()
+        self._is_bold = True
         marker = self._taken("marker").replace("\n", " ")
-        found = None if marker else _MARKER.match(raw)
-        if found:
+        if not marker and (found := _MARKER.match(raw)):
             marker, raw = found[1] or found[2], raw[found.end() :]
-        words = _lines(raw)
-        if words:
-            self._write(words, marker)
-        self._write_notes()
-
-    def _write(self, words: str, marker: str) -> None:
-        state = self._state
         outline = state.outline if state.outline is not None else self._levels.get(state.style)
+        notes, self._notes = self._notes, []
+        paragraph = Paragraph(_lines(raw), notes=notes)
+        is_number = any(map(str.isalnum, marker))
         if outline is not None and 0 <= outline < 9:
-            self.text.add_heading(outline + 1, words)
-            self._last, self._in_list = None, False
+            paragraph.role, paragraph.level = "heading", outline + 1
+            paragraph.marker = f"{marker} " if is_number else ""
         elif marker:
-            if not self._in_list:
-                self._list_lead = self._last
-            lead = "  " * min(state.level, 9) + (marker if marker[-1] in ".)" else "-") + " "
-            lines = words.replace("\n", "\n" + " " * len(lead))
-            self.text.add("list_item", lead + lines, tight=self._in_list, hangs_on=(self._list_lead,))
-            self._in_list = True
-        else:
-            self._last, self._in_list = self.text.add("paragraph", words), False
+            paragraph.role, paragraph.level = "item", state.level
+            paragraph.marker = f"{marker} " if marker[-1] in ".)" else BULLET
+        self._flow.paragraph(paragraph)
 
-    def _write_notes(self) -> None:
-        for note in self._notes:
-            self.text.add("footnote", note)
-        self._notes = []
-
-    def end_cell(self) -> None:
-        """Take the words as those of a cell."""
+    def _end_cell(self) -> None:
         if self._state.into == "body":
-            self._cells.append(" ".join(self._taken("body").split()))
+            self._row.cells.append(TableCell(" ".join(self._taken("body").split()), self._is_bold))
             self._taken("marker")
+            self._is_bold = True
 
-    def end_row(self) -> None:
-        """Write the cells as a row, and the notes in them."""
-        self._write_row()
-        self._write_notes()
+    def _end_row(self) -> None:
+        row, self._row = self._row, TableRow([])
+        if any(cell.text for cell in row.cells):
+            row.notes, self._notes = self._notes, []
+            self._rows.append(row)
 
-    def _write_row(self) -> None:
-        cells, self._cells = self._cells, []
-        heads, self._heads_row = self._heads_row, False
-        if not any(cells):
-            return
-        named = heads or not any(_NUMBER.fullmatch(cell) for cell in cells)
-        first = not self._in_rows
-        if first:
-            self._header = None
-        index = self.text.add("table_row", " | ".join(cells), tight=not first, hangs_on=(self._header,))
-        if first and named:
-            self._header = index
-        self._in_rows, self._in_list, self._last = True, False, None
-
-    def begin(self, into: str) -> None:
-        """Send the text of the group to a place, unless the group around it is not seen."""
-        if self._state.into not in ("nowhere", "info"):
-            self._state.into, self._state.shift = into, 0
-
-    def result(self) -> None:
-        """Begin what a field shows; a page's number in a running head is known as such."""
-        if self._state.into == "edge" and self._counts_pages:
-            self._say(PAGE)
-            self._state.into = "nowhere"
-
-    def formula(self) -> None:
-        """Begin a formula."""
-        self.begin("math")
-        self._state.math = etree.Element(OMATH)
-
-    def shape_text(self) -> None:
-        """Begin the text of a shape, whose other groups are its properties."""
-        self._state.into = "body" if self._state.into == "shape" else self._state.into
-
-    def picture(self) -> None:
-        """Count a picture, and leave it out."""
-        self._pictures += self._state.into not in ("nowhere", "info")
-        self._state.into = "nowhere"
-
-    def title(self) -> None:
-        """Take the title of the file's properties."""
-        self._state.into = "title" if self._state.into == "info" else "nowhere"
-
-    def note_mark(self) -> None:
-        """Write the number of a footnote where it is referred to; in the note itself it is known."""
-        if self._state.into == "body":
-            self._noted += 1
-            self._words["body"].say(str(self._noted), NOTE)
-
-    def plain(self) -> None:
-        """Take back the properties of letters."""
-        self._state.unseen, self._state.code_page, self._state.shift = False, self._default_page, 0
-
-    def new_paragraph(self) -> None:
-        """Take back the properties of paragraphs."""
-        state = self._state
-        state.outline, state.style, state.in_table, state.level = None, 0, False, 0
-
-    def font(self, number: int) -> None:
-        """Choose a font, or begin to describe it."""
-        self._font = number
-        if self._state.into != "fonts":
-            self._state.code_page = self._pages.get(number, self._default_page)
-
-    def font_charset(self, number: int) -> None:
-        """Note the encoding of the font that is described."""
-        if self._state.into == "fonts" and number in _CODE_PAGES:
-            self._pages[self._font] = _CODE_PAGES[number]
-
-    def code_page(self, number: int) -> None:
-        """Note the encoding of the file."""
-        name = {65001: "utf-8", 936: "gb18030", 950: "big5", 10000: "mac_roman"}.get(number, f"cp{number}")
-        try:
-            "".encode(name)
-        except LookupError:
-            return
-        self._default_page = self._state.code_page = name
-
-    def set(self, name: str, value: int | bool) -> None:
-        """Set a property of the group."""
-        setattr(self._state, name, value)
-
-    def row_heads(self) -> None:
-        """Note that the row names the columns."""
-        self._heads_row = True
-
-    def sign(self, of_an_edge: str, otherwise: str) -> None:
-        """Write a sign that says something of its own in running heads."""
-        self._say(of_an_edge if self._state.into == "edge" else otherwise)
-
-    def line(self) -> None:
-        """Break the line."""
-        self._say(_BREAK)
+    def _write_table(self) -> None:
+        self._end_row()
+        rows, self._rows = self._rows, []
+        if rows:
+            self._flow.table(Table(rows))
 
 
 def _lines(raw: str) -> str:
     raw = raw.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
     lines = (" ".join(line.split()) for line in raw.split(_BREAK))
     return "\n".join(line for line in lines if line)
-
-
-_DESTINATIONS: dict[str, Callable[[_Reader], None]] = {
-    "fonttbl": lambda reader: reader.begin("fonts"),
-    "stylesheet": lambda reader: reader.begin("styles"),
-    "listtext": lambda reader: reader.begin("marker"),
-    "pntext": lambda reader: reader.begin("marker"),
-    "footnote": lambda reader: reader.begin("footnote"),
-    **dict.fromkeys(_EDGES, lambda reader: reader.begin("edge")),
-    "fldinst": lambda reader: reader.begin("field"),
-    "fldrslt": _Reader.result,
-    "moMath": _Reader.formula,
-    "shpinst": lambda reader: reader.begin("shape"),
-    "shptxt": _Reader.shape_text,
-    "title": _Reader.title,
-    "pict": _Reader.picture,
-}
-_WORDS: dict[str, Callable[[_Reader, int | None], None]] = {
-    **dict.fromkeys(("par", "sect", "page", "column"), lambda reader, number: reader.end_paragraph()),
-    **dict.fromkeys(("cell",), lambda reader, number: reader.end_cell()),
-    **dict.fromkeys(("row",), lambda reader, number: reader.end_row()),
-    **dict.fromkeys(("line", "softline", "nestcell", "nestrow"), lambda reader, number: reader.line()),
-    **dict.fromkeys(("v", "strike", "striked", "deleted"), lambda reader, n: reader.set("unseen", n != 0)),
-    "plain": lambda reader, number: reader.plain(),
-    "pard": lambda reader, number: reader.new_paragraph(),
-    "tab": lambda reader, number: reader.sign(TAB, "\t"),
-    "intbl": lambda reader, number: reader.set("in_table", True),
-    "trhdr": lambda reader, number: reader.row_heads(),
-    "outlinelevel": lambda reader, number: reader.set("outline", number or 0),
-    "s": lambda reader, number: reader.set("style", number or 0),
-    "ilvl": lambda reader, number: reader.set("level", number or 0),
-    "uc": lambda reader, number: reader.set("fallback", min(max(number or 0, 0), 10)),
-    "f": lambda reader, number: reader.font(number or 0),
-    "fcharset": lambda reader, number: reader.font_charset(number or 0),
-    "ansicpg": lambda reader, number: reader.code_page(number or 1252),
-    "mac": lambda reader, number: reader.code_page(10000),
-    "pc": lambda reader, number: reader.code_page(437),
-    "pca": lambda reader, number: reader.code_page(850),
-    "titlepg": lambda reader, number: reader.flags.add("titlepg"),
-    "facingp": lambda reader, number: reader.flags.add("facingp"),
-    "super": lambda reader, number: reader.set("shift", RAISED),
-    "sub": lambda reader, number: reader.set("shift", LOWERED),
-    "nosupersub": lambda reader, number: reader.set("shift", 0),
-    "up": lambda reader, number: reader.set("shift", 0 if number == 0 else RAISED),
-    "dn": lambda reader, number: reader.set("shift", 0 if number == 0 else LOWERED),
-    "chpgn": lambda reader, number: reader.sign(PAGE, ""),
-    "chftn": lambda reader, number: reader.note_mark(),
-}

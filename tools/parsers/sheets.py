@@ -12,7 +12,6 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from graph.errors import UnreadableDocument
-from graph.evidence import BlockKind
 from tools.parsers.canonical_text import CanonicalText
 
 MOST_CELLS = 5_000_000
@@ -199,10 +198,9 @@ def _write_table(
             said = [column for column in part if column in cells and cells[column].text]
             if not said or (part != columns and said == columns[:1]):
                 continue
-            kind: BlockKind = "label" if at >= count and _is_unfilled(cells, columns) else "table_row"
             words = " | ".join(cells[column].text if column in cells else "" for column in part)
             anchor = address(sheet.name, number, said[0])
-            index = text.add(kind, words, tight=tight, hangs_on=above, anchor=anchor)
+            index = text.add("table_row", words, tight=tight, hangs_on=above, anchor=anchor)
             tight = tight or index is not None
             if at < count or (is_form and at == 0):
                 above.append(index)
@@ -240,16 +238,6 @@ def _is_form(rows: list[Row], columns: list[int]) -> bool:
     if any(label.typed for label in labels) or values[0].typed:
         return False
     return any(value.typed for value in values) or all(label.text.endswith((":", "：")) for label in labels)
-
-
-def _is_unfilled(cells: dict[int, Cell], columns: list[int]) -> bool:
-    """Whether a row is nothing but its label: it answers nothing that its columns ask."""
-    said = [column for column, cell in cells.items() if cell.text]
-    return len(columns) > 1 and said == columns[:1] and not cells[said[0]].typed and _is_title(cells[said[0]].text)
-
-
-def _is_title(words: str) -> bool:
-    return len(words) < 60 and words[-1] not in ".!?。！？)）"
 
 
 def _is_line(cells: dict[int, Cell]) -> bool:

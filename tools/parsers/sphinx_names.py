@@ -14,30 +14,11 @@ Meaning = Literal[
     "nothing",
 ]
 
-ADMONITIONS = {
-    "attention": "Attention",
-    "caution": "Caution",
-    "danger": "Danger",
-    "error": "Error",
-    "hint": "Hint",
-    "important": "Important",
-    "note": "Note",
-    "seealso": "See also",
-    "tip": "Tip",
-    "todo": "Todo",
-    "warning": "Warning",
-}
-CHANGES = {
-    "deprecated": "Deprecated since version",
-    "deprecated-removed": "Deprecated since version",
-    "version-added": "Added in version",
-    "version-changed": "Changed in version",
-    "version-deprecated": "Deprecated since version",
-    "version-removed": "Removed in version",
-    "versionadded": "Added in version",
-    "versionchanged": "Changed in version",
-    "versionremoved": "Removed in version",
-}
+_ADMONITIONS = "attention caution danger error hint important note tip todo warning"
+ADMONITIONS = {name: name.capitalize() for name in _ADMONITIONS.split()} | {"seealso": "See also"}
+CHANGES = {f"version{dash}{what}": f"{what.capitalize()} in version" for what in ("added", "changed", "removed")
+           for dash in ("", "-")}  # fmt: skip
+CHANGES |= dict.fromkeys(("deprecated", "deprecated-removed", "version-deprecated"), "Deprecated since version")
 _TITLED = "admonition card collapse details dropdown grid-item-card group-tab sidebar tab tab-item topic"
 _BODIES = """article aside class compound cond container content-tabs cssclass div dropdowns grid grid-item hlist
     ifconfig line-block module-body only rst-class section tab-set tabs versionmodified"""

@@ -7,14 +7,13 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import replace
-from io import BytesIO
 from itertools import islice
 from typing import Any
 
 from lxml import etree
 
-from graph.errors import UnreadableDocument
-from tools.parsers.canonical_text import CanonicalText, Parsed, things_left_out
+from tools.parsers.archives import elements_of, forget
+from tools.parsers.canonical_text import CanonicalText, Parsed, things_left_out, told
 from tools.parsers.number_formats import BUILT_IN, shown, shown_text
 from tools.parsers.office_charts import CHART, Drawings
 from tools.parsers.office_flow import Flow, Paragraph, Table
@@ -71,22 +70,22 @@ class _Workbook:
             write_sheet(text, read, self._allowed)
             self._write_drawings(text, read, target.target)
         left_out = (*self._said(), *self._drawings.left_out(), *macros_left_out(self._package))
-        lost = f"{self._lost} cell{'s name' if self._lost != 1 else ' names'} words that the file does not hold."
-        warnings = (lost,) if self._lost else ()
+        lost = " words that the file does not hold."
+        warnings = told(self._lost, f"1 cell names{lost}", f"{{}} cells name{lost}")
         return replace(text.parsed(), title=self._package.title(), left_out=left_out, warnings=warnings)
 
     def _said(self) -> Iterator[str]:
         yield from hidden_left_out(self._dropped)
         yield from things_left_out(self._comments, "comment")
-        told = (
-            (self._without_result, "formula has no stored result", "formulas have no stored result"),
-            (self._charts, "chart was left out but for its title", "charts were left out but for their titles"),
-            (self._unshown, "value that its number format hides was left out",
-             "values that their number formats hide were left out"),
-        )  # fmt: skip
-        for count, one, more in told:
-            if count:
-                yield f"{count} {one if count == 1 else more}."
+        yield from told(self._without_result, "1 formula has no stored result.", "{} formulas have no stored result.")
+        yield from told(
+            self._charts,
+            "1 chart was left out but for its title.",
+            "{} charts were left out but for their titles.",
+        )
+        yield from things_left_out(
+            self._unshown, "value that its number format hides", "values that their number formats hide"
+        )
 
     def _shared(self) -> list[str]:
         allowed = Allowed()
@@ -100,21 +99,11 @@ class _Workbook:
         return found
 
     def _elements(self, part: str, tags: tuple[str, ...]) -> Iterator[Any]:
-        """Yield elements of a part one by one, and forget them: a sheet may be larger than its tree should be."""
-        events = etree.iterparse(
-            BytesIO(self._package.data(part)), events=("end",), tag=tags, resolve_entities=False, no_network=True,
-            load_dtd=False, huge_tree=False, remove_comments=True, remove_pis=True,
-        )  # fmt: skip
-        try:
-            for _, element in events:
-                if element.getroottree().docinfo.internalDTD is not None:
-                    raise UnreadableDocument(f"{part} declares a document type, which may hide entities.")
+        """Yield elements of a part one by one, and forget them."""
+        for event, element in elements_of(self._package.data(part), tags, name=part):
+            if event == "end":
                 yield element
-                element.clear()
-                while element.getprevious() is not None:
-                    del element.getparent()[0]
-        except (etree.LxmlError, ValueError, LookupError) as error:
-            raise UnreadableDocument(f"{part} is broken XML.") from error
+                forget(element)
 
     def _styles(self) -> tuple[list[str], list[bool]]:
         """Return the number format of each cell style, and whether it is bold."""

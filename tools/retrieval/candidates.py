@@ -8,7 +8,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 from uuid import UUID
 
@@ -41,8 +41,8 @@ class CandidateList:
     ``complete`` says that it has no others; ``foreign`` counts names that are none of the workspace's.
     """
 
-    document_ids: Sequence[UUID] = ()
-    indexes: Sequence[int] = ()
+    document_ids: Sequence[UUID] = field(default_factory=list)
+    indexes: Sequence[int] = field(default_factory=list)
     complete: bool = True
     foreign: int = 0
 
@@ -185,10 +185,9 @@ class CandidateCounts(NamedTuple):
     used_dense: int = 0
 
 
-def has_enough(lexical: CandidateList, dense: CandidateList, counts: CandidateCounts, leg: int) -> bool:
-    """Whether of each list a whole ``leg`` took part, or the list has no others."""
-    used = ((lexical, counts.used_lexical), (dense, counts.used_dense))
-    return all(each.complete or count >= leg for each, count in used)
+def has_enough(counts: CandidateCounts, leg: int, *, lexical: bool, dense: bool) -> bool:
+    """Whether of each list a whole ``leg`` took part, or it is complete, as ``lexical`` and ``dense`` tell."""
+    return (lexical or counts.used_lexical >= leg) and (dense or counts.used_dense >= leg)
 
 
 def record_search(lexical: CandidateList, dense: CandidateList, counts: CandidateCounts, *, enough: bool) -> None:

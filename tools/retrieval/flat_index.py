@@ -1,78 +1,54 @@
-"""A workspace's vectors in memory, compared exactly and one by one with a question's: a flat index.
+"""A workspace's segments in memory: their vectors, compared exactly with a question's, and by term those that hold it.
 
-It is an image of ``segment_vectors`` at one version of the library, without those of documents that were deleted. What
-changed since is read into a new image, which shares the vectors that stayed, so that searches go on with the old one
-meanwhile.
+It is an image of ``segments`` and ``segment_vectors`` at one version of the library, without those of documents that
+were deleted. What changed since is read into a new image, which shares the blocks that stayed, so that searches go on
+with the old one meanwhile.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from struct import Struct
 
 import numpy as np
 from numpy.typing import NDArray
-from psycopg import adapters
-from psycopg.adapt import Dumper
-from psycopg.pq import Format
 
-MOST_BLOCKS = 8
-LEAST_ALIVE = 0.8  # of the rows; below, the vectors that stayed are copied together
+from text.terms import UNSPACED_TERM, QueryTerms
+from tools.retrieval.scope import as_array
+from tools.retrieval.search_sql import IDF_POWER
+from tools.retrieval.term_block import FULL, Block, grouped
 
-_ARRAY = Struct(">iiiii")  # dimensions, flags, type, length, lower bound
-_UUID_OID, _UUIDS_OID = 2950, 2951
-_INTEGER_OID, _INTEGERS_OID = 23, 1007
+MOST_BLOCKS = 8  # beside one for each full one
+LEAST_ALIVE = 0.8  # of the rows; below, what stayed is copied together
 
 Row = tuple[bytes, bytes]  # of a document: its id, and its segments as ``SEGMENTS_PACKED`` has them
-# One fixed width after another: the index of a segment, and its vector as pgvector sends it.
-SEGMENTS_PACKED = "string_agg(int4send(segment_index) || halfvec_send(embedding), ''::bytea)"
+# Of one segment after another the index, its weights and its vector as pgvector sends them; without one a zero.
+SEGMENTS_PACKED = (
+    "string_agg(int4send(s.segment_index) || sparsevec_send(s.weights)"
+    " || coalesce(halfvec_send(v.embedding), int4send(0)), ''::bytea)"
+)
+_SEGMENT = Struct(">iiii")  # its index; of its weights the dimension, how many there are, and nothing
+_VECTOR = Struct(">hh")  # its dimension, and nothing
 
 
 @dataclass(frozen=True, slots=True)
 class Stamp:
-    """What tells of a document's vectors whether they changed: how many, and the transactions that wrote them.
+    """What tells of a document's rows whether they changed: how many, and the transactions that wrote them.
 
     Whoever changes a document's segments writes them anew or takes some away.
     """
 
-    segments: int
+    rows: int
     oldest: int
     newest: int
 
 
-class UuidArray(bytes):
-    """UUIDs as PostgreSQL reads an array of them, in binary."""
-
-
-class IntegerArray(bytes):
-    """Integers as PostgreSQL reads an array of them, in binary."""
-
-
-class _UuidArrayDumper(Dumper):
-    oid = _UUIDS_OID
-    format = Format.BINARY
-
-    def dump(self, obj: UuidArray) -> bytes:
-        return obj
-
-
-class _IntegerArrayDumper(Dumper):
-    oid = _INTEGERS_OID
-    format = Format.BINARY
-
-    def dump(self, obj: IntegerArray) -> bytes:
-        return obj
-
-
-adapters.register_dumper(UuidArray, _UuidArrayDumper)
-adapters.register_dumper(IntegerArray, _IntegerArrayDumper)
-
-
 @dataclass(frozen=True, slots=True)
 class Nearest:
-    """The segments nearest to a question, in order, as parameters. ``complete`` says that there are no others."""
+    """The segments nearest to a question, in order, as array literals. ``complete`` says that there are no others."""
 
-    document_ids: UuidArray
-    indexes: IntegerArray
+    document_ids: str
+    indexes: str
     complete: bool
 
 
@@ -86,14 +62,14 @@ class _Held:
 
 
 class FlatIndex:
-    """The vectors of a workspace at one ``version`` of its library; see the module. Nothing of it is changed."""
+    """The segments of a workspace at one ``version`` of its library; see the module. Nothing of it is changed."""
 
     def __init__(
         self,
         version: str,
         dimension: int,
         *,
-        blocks: tuple[NDArray[np.float32], ...] = (),
+        blocks: tuple[Block, ...] = (),
         ids: NDArray[np.uint8] | None = None,
         indexes: NDArray[np.int32] | None = None,
         gone: NDArray[np.bool_] | None = None,
@@ -101,7 +77,8 @@ class FlatIndex:
     ) -> None:
         self.version = version
         self.dimension = dimension
-        self._blocks = blocks  # unit vectors, shape (rows, dimension); those of all blocks are numbered through
+        self._blocks = blocks  # the rows of all blocks are numbered through
+        self._starts = list(accumulate(map(len, blocks), initial=0))
         self._ids = np.zeros((0, 16), np.uint8) if ids is None else ids
         self._indexes = np.zeros(0, np.int32) if indexes is None else indexes
         self._gone = np.zeros(0, np.bool_) if gone is None else gone  # rows of documents that changed or went
@@ -109,45 +86,58 @@ class FlatIndex:
         self._held: Mapping[bytes, _Held] = {} if held is None else held
 
     def __len__(self) -> int:
-        """Return the number of vectors that can be found."""
+        """Return the number of segments that can be found."""
         return self._left
 
     @property
     def size(self) -> int:
-        """The values that are compared in a search."""
+        """The values of vectors that are compared in a search."""
         return len(self._gone) * self.dimension
 
     @property
     def memory(self) -> int:
         """About how many bytes it takes."""
-        return len(self._gone) * row_memory(self.dimension) + DOCUMENT_MEMORY * len(self._held)
+        return sum(each.memory for each in self._blocks) + 21 * len(self._gone) + DOCUMENT_MEMORY * len(self._held)
 
     def nearest(self, question: NDArray[np.float32], count: int) -> Nearest:
         """Find the ``count`` vectors of the greatest cosine similarity; of equal ones the order is always the same."""
-        similar = np.empty(len(self._gone), np.float32)
-        start = 0
-        for block in self._blocks:
-            # Row by row, on this thread: as one product, BLAS would take every core, and wait for those that are busy.
-            np.vecdot(block, question, out=similar[start : start + len(block)])
-            start += len(block)
-        if self._left < len(similar):
-            similar[self._gone] = -np.inf
-        count = min(count, self._left)
-        if count == 0:
-            best = np.zeros(0, np.intp)
-        elif count < len(similar):
-            best = np.sort(np.argpartition(similar, len(similar) - count)[len(similar) - count :])
-        else:
-            best = np.arange(len(similar))
-        best = best[np.argsort(-similar[best], kind="stable")]
-        return Nearest(_uuids(self._ids[best]), _integers(self._indexes[best]), count == self._left)
+        similar, half = np.empty(len(self._gone), np.float32), question.astype(np.float16)
+        for start, block in zip(self._starts, self._blocks, strict=False):
+            block.compare(half, similar[start : start + len(block)])
+        similar[self._gone] = -np.inf
+        return self._best(similar, count, above=-np.inf)
+
+    def heaviest(self, asked: QueryTerms, count: int) -> Nearest:
+        """Find the ``count`` segments in which a question's terms weigh most, all terms in all segments."""
+        scores = np.zeros(len(self._gone), np.float32)
+        terms = np.append(asked.ids, UNSPACED_TERM)
+        postings = [block.postings(terms) for block in self._blocks]
+        holding = sum((end - begin for begin, end in postings), np.zeros(len(terms), np.int64))
+        of_all = np.maximum(np.where(asked.unspaced, holding[-1], len(scores)), holding[:-1])
+        idfs = (
+            asked.weights
+            * np.log1p((of_all - holding[:-1] + 0.5) / (holding[:-1] + 0.5)).astype(np.float32) ** IDF_POWER
+        )
+        for start, block, (begin, end) in zip(self._starts, self._blocks, postings, strict=False):
+            block.add_weights(begin[:-1], end[:-1], idfs, scores[start : start + len(block)])
+        scores[self._gone] = 0
+        return self._best(scores, count, above=0)
+
+    def _best(self, scores: NDArray[np.float32], count: int, *, above: float) -> Nearest:
+        rows = np.flatnonzero(scores > above)
+        is_complete = count >= len(rows)
+        if not is_complete:
+            rows = np.sort(rows[np.argpartition(scores[rows], len(rows) - count)[len(rows) - count :]])
+        rows = rows[np.argsort(-scores[rows], kind="stable")]
+        ids, indexes = (each.tobytes().hex() for each in self._ids[rows]), map(str, self._indexes[rows].tolist())
+        return Nearest(as_array(ids), as_array(indexes), is_complete)
 
     def outdated(self, stamps: Mapping[bytes, Stamp]) -> list[bytes]:
         """Return the ids of the documents that have to be read for an image of what has these stamps, in order."""
         held = self._held
         return sorted(each for each, stamp in stamps.items() if each not in held or held[each].stamp != stamp)
 
-    def renewed(self, version: str, stamps: Mapping[bytes, Stamp], read: "ReadVectors") -> "FlatIndex":
+    def renewed(self, version: str, stamps: Mapping[bytes, Stamp], read: "ReadSegments") -> "FlatIndex":
         """Return the image of what has these stamps, ``read`` being its outdated documents. Takes CPU time."""
         gone, kept = self._gone.copy(), {}
         for document_id, held in self._held.items():
@@ -158,26 +148,25 @@ class FlatIndex:
         rows = len(gone)
         for document_id, (start, stop) in read.places.items():
             kept[document_id] = _Held(stamps[document_id], rows + start, rows + stop)
-        vectors, ids, indexes = read.rows()
+        blocks = (*self._blocks, *read.blocks)
+        most = MOST_BLOCKS + sum(map(len, blocks)) // FULL
         merged = FlatIndex(
             version,
             self.dimension,
-            blocks=_merged((*self._blocks, vectors)),
-            ids=np.concatenate([self._ids, ids]),
-            indexes=np.concatenate([self._indexes, indexes]),
-            gone=np.concatenate([gone, np.zeros(len(ids), np.bool_)]),
+            blocks=blocks if len(blocks) <= most else grouped(blocks),
+            ids=np.concatenate([self._ids, *read.ids]),
+            indexes=np.concatenate([self._indexes, *read.indexes]),
+            gone=np.concatenate([gone, np.zeros(sum(map(len, read.blocks)), np.bool_)]),
             held=kept,
         )
         return merged._compacted() if len(merged) < LEAST_ALIVE * len(merged._gone) else merged
 
     def _compacted(self) -> "FlatIndex":
         stays = ~self._gone
-        vectors = np.empty((self._left, self.dimension), np.float32)
-        start = filled = 0
-        for block in self._blocks:
-            part = block[stays[start : start + len(block)]]
-            vectors[filled : filled + len(part)] = part
-            start, filled = start + len(block), filled + len(part)
+        kept = [
+            block.taking(stays[start : start + len(block)])
+            for start, block in zip(self._starts, self._blocks, strict=False)
+        ]
         place = np.concatenate([[0], np.cumsum(stays)])
         held = {
             document_id: _Held(each.stamp, int(place[each.start]), int(place[each.stop]))
@@ -186,7 +175,7 @@ class FlatIndex:
         return FlatIndex(
             self.version,
             self.dimension,
-            blocks=(vectors,),
+            blocks=grouped(kept),
             ids=self._ids[stays],
             indexes=self._indexes[stays],
             gone=np.zeros(self._left, np.bool_),
@@ -195,75 +184,57 @@ class FlatIndex:
 
 
 DOCUMENT_MEMORY = 400
+TERMS_MEMORY = 700  # of a segment of usual length, about
 
 
 def row_memory(dimension: int) -> int:
-    """Return how many bytes a segment takes."""
-    return 4 * dimension + 16 + 4 + 1
+    """Return about how many bytes a segment takes."""
+    return 2 * dimension + 4 + 16 + 4 + 1 + TERMS_MEMORY
 
 
-class ReadVectors:
-    """The vectors of documents as they are read, up to ``most`` of them."""
+class ReadSegments:
+    """The segments of documents as they are read, in blocks, with the documents and indexes of their rows."""
 
-    def __init__(self, dimension: int, most: int) -> None:
+    def __init__(self, dimension: int) -> None:
         self.places: dict[bytes, tuple[int, int]] = {}  # of each document, its first row and the one after its last
-        self._row = np.dtype([
-            ("index", ">i4"), ("dimension", ">i2"), ("unused", ">i2"), ("vector", ">f2", (dimension,))
-        ])  # fmt: skip
+        self.blocks: list[Block] = []
+        self.ids: list[NDArray[np.uint8]] = []
+        self.indexes: list[NDArray[np.int32]] = []
         self._dimension = dimension
-        self._vectors = np.empty((most, dimension), np.float32)
-        self._ids = np.empty((most, 16), np.uint8)
-        self._indexes = np.empty(most, np.int32)
-        self._filled = 0
+        self._rows = 0
 
     def add(self, documents: Sequence[Row]) -> None:
-        """Unpack the vectors of documents, and leave out those without a direction, which are near to nothing.
-
-        Takes CPU time. Raises ValueError where there are vectors of another dimension, or more than were told.
-        """
-        packed = b"".join(segments for _, segments in documents)
-        counts = [len(segments) // self._row.itemsize for _, segments in documents]
-        if sum(counts) * self._row.itemsize != len(packed):
-            raise ValueError("vectors of another dimension")
-        rows = np.frombuffer(packed, self._row)
-        if (rows["dimension"] != self._dimension).any():
-            raise ValueError("vectors of another dimension")
-        vectors = rows["vector"].astype(np.float32)
-        lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
-        directed = lengths > 0
-        vectors = vectors[directed] / lengths[directed, None]
+        """Unpack the segments of documents. Takes CPU time. Raises ValueError for vectors of another dimension."""
+        indexes: list[int] = []
+        counts: list[int] = []
+        terms, weights, vectors = [], [], []
+        of_documents: list[int] = []
+        for _, packed in documents:
+            first, at = len(indexes), 0
+            while at < len(packed):
+                index, _, count, _ = _SEGMENT.unpack_from(packed, at)
+                middle = at + _SEGMENT.size + 4 * count
+                end = middle + 4 * count
+                terms.append(packed[middle - 4 * count : middle])
+                weights.append(packed[middle:end])
+                (dimension, _), at = _VECTOR.unpack_from(packed, end), end + _VECTOR.size
+                if dimension not in (0, self._dimension):
+                    raise ValueError("vectors of another dimension")
+                vectors.append(packed[at : at + 2 * dimension] or bytes(2 * self._dimension))
+                at += 2 * dimension
+                indexes.append(index)
+                counts.append(count)
+            of_documents.append(len(indexes) - first)
+        for (document_id, _), size in zip(documents, of_documents, strict=True):
+            self.places[document_id] = (self._rows, self._rows + size)
+            self._rows += size
         ids = np.frombuffer(b"".join(document_id for document_id, _ in documents), np.uint8).reshape(-1, 16)
-        start, stop = self._filled, self._filled + len(vectors)
-        if stop > len(self._vectors):
-            raise ValueError("more vectors than there were")
-        self._vectors[start:stop] = vectors
-        self._ids[start:stop] = np.repeat(ids, counts, axis=0)[directed]
-        self._indexes[start:stop] = rows["index"][directed]
-        ends = start + np.concatenate([[0], np.cumsum(directed)])[np.cumsum([0, *counts])]
-        for (document_id, _), first, last in zip(documents, ends[:-1].tolist(), ends[1:].tolist(), strict=True):
-            self.places[document_id] = (first, last)
-        self._filled = stop
-
-    def rows(self) -> tuple[NDArray[np.float32], NDArray[np.uint8], NDArray[np.int32]]:
-        """Return the vectors that were read, and the document and index of each."""
-        return self._vectors[: self._filled], self._ids[: self._filled], self._indexes[: self._filled]
-
-
-def _merged(blocks: tuple[NDArray[np.float32], ...]) -> tuple[NDArray[np.float32], ...]:
-    """Leave out empty blocks; of many, put all but the first and largest together."""
-    blocks = tuple(block for block in blocks if len(block))
-    return (blocks[0], np.concatenate(blocks[1:])) if len(blocks) > MOST_BLOCKS else blocks
-
-
-def _uuids(ids: NDArray[np.uint8]) -> UuidArray:
-    elements = np.empty((len(ids), 20), np.uint8)
-    elements[:, :4] = (0, 0, 0, 16)
-    elements[:, 4:] = ids
-    return UuidArray(_ARRAY.pack(1, 0, _UUID_OID, len(ids), 1) + elements.tobytes())
-
-
-def _integers(values: NDArray[np.int32]) -> IntegerArray:
-    elements = np.empty((len(values), 2), ">i4")
-    elements[:, 0] = 4
-    elements[:, 1] = values
-    return IntegerArray(_ARRAY.pack(1, 0, _INTEGER_OID, len(values), 1) + elements.tobytes())
+        self.ids.append(np.repeat(ids, of_documents, axis=0))
+        self.indexes.append(np.array(indexes, np.int32))
+        block = Block.of(
+            np.frombuffer(b"".join(vectors), ">f2").reshape(-1, self._dimension).astype(np.float16),
+            np.repeat(np.arange(len(indexes), dtype=np.int32), counts),
+            np.frombuffer(b"".join(terms), ">i4").astype(np.int32) + 1,  # pgvector counts them from 0
+            np.frombuffer(b"".join(weights), ">f4").astype(np.float16),
+        )
+        self.blocks[-1:] = grouped((*self.blocks[-1:], block))

@@ -1,7 +1,7 @@
 """Flat indexes of the workspaces that a process searches: read in the background, and let go where memory ends.
 
-A search never waits for one, and never trusts one: the statement compares the version that it is given with the
-library's own, and where they differ it reads the vectors of the table.
+A search never waits for one, and never trusts one: the statement tells the library's version, and where it is not that
+of the index, what it found is thrown away and the tables are searched.
 """
 
 import asyncio
@@ -19,25 +19,26 @@ from numpy.typing import NDArray
 from psycopg import sql
 
 from graph.errors import CitewellError
+from text.terms import QueryTerms
 from tools.retrieval.flat_index import (
     DOCUMENT_MEMORY,
     SEGMENTS_PACKED,
     FlatIndex,
     Nearest,
-    ReadVectors,
+    ReadSegments,
     Stamp,
     row_memory,
 )
 from tools.storage.database import Connection, Database
-from tools.storage.partitions import LIBRARY_VERSION, VECTOR_COLUMNS, joined, vectors_name
+from tools.storage.partitions import LIBRARY_VERSION, ReadTables, joined, partition_name, vectors_name
 from tools.telemetry.metrics import VECTOR_MEMORY
 
 log = logging.getLogger(__name__)
 
-MOST_BYTES = 256_000_000  # of a process: room for some 240,000 segments of the bundled model
+MOST_BYTES = 256_000_000  # of a process: room for some 200,000 segments of the bundled model
 LEAST_SEGMENTS = 2_000  # below, PostgreSQL compares all vectors about as fast
 LEAST_SEARCHES = 2  # the first question of a process may be its only one
-BATCH_SEGMENTS = 4_000  # that are read at a time
+BATCH_ROWS = 8_000  # of segments and of vectors that are read at a time
 INLINE_VALUES = 10_000_000  # compared in some milliseconds; more of them are left to another thread
 REST = 4  # times what reading took, until what changed is read again
 IDLE_SECONDS = 60.0  # without a search, before a workspace makes room for another
@@ -166,26 +167,23 @@ class FlatIndexes:
             if row is None:
                 return None
             version, segments, documents, parts = row
-            names = [vectors_name(workspace, part) for part in range(parts)]
-            vectors = sql.SQL(joined(names, VECTOR_COLUMNS))
+            names = [name(workspace, part) for name in (partition_name, vectors_name) for part in range(parts)]
             if not self._make_room(workspace, segments, documents, index.dimension):
                 return None
             found = await conn.execute(
-                sql.SQL(_STAMPS).format(vectors=sql.SQL(joined(names, "document_id, xmin"))), [workspace], binary=True
+                sql.SQL(_STAMPS).format(rows=sql.SQL(joined(names, "document_id, xmin"))), [workspace], binary=True
             )
             row = await found.fetchone()
             assert row is not None
             stamps = await asyncio.to_thread(_stamps, row[0])
             outdated = await asyncio.to_thread(index.outdated, stamps)
-            read = ReadVectors(index.dimension, sum(stamps[each].segments for each in outdated))
+            read = ReadSegments(index.dimension)
+            tables = ReadTables.of(workspace, parts)
+            statement = sql.SQL(_DOCUMENTS.format(segments=tables.segments, vectors=tables.vectors))
             for batch in _batches(outdated, stamps):
-                await self._read_batch(conn, vectors, batch, read)
+                found = await conn.execute(statement, [[each.hex() for each in batch]], prepare=False, binary=True)
+                await asyncio.to_thread(read.add, await found.fetchall())
         return await asyncio.to_thread(index.renewed, version, stamps, read)
-
-    async def _read_batch(self, conn: Connection, vectors: sql.SQL, batch: list[bytes], read: ReadVectors) -> None:
-        statement = sql.SQL(_DOCUMENTS).format(vectors=vectors, segments=sql.SQL(SEGMENTS_PACKED))
-        found = await conn.execute(statement, [[each.hex() for each in batch]], prepare=False, binary=True)
-        await asyncio.to_thread(read.add, await found.fetchall())
 
     def _make_room(self, workspace: int, segments: int, documents: int, dimension: int) -> bool:
         """Whether an index of this size may be held. Lets go of others that were not searched lately, oldest first."""
@@ -204,11 +202,15 @@ class FlatIndexes:
         return taken <= self._most_bytes
 
 
-async def nearest(index: FlatIndex, question: NDArray[np.float32], count: int) -> Nearest:
-    """Find the nearest vectors of an index, a large one in another thread; see ``FlatIndex.nearest``."""
-    if index.size <= INLINE_VALUES:
-        return index.nearest(question, count)
-    return await asyncio.to_thread(index.nearest, question, count)
+async def candidates_of(
+    index: FlatIndex, asked: QueryTerms, question: NDArray[np.float32], count: int
+) -> tuple[Nearest, Nearest]:
+    """Find the best of an index by words and by vector, in a large one in another thread; see ``FlatIndex``."""
+
+    def find() -> tuple[Nearest, Nearest]:
+        return index.heaviest(asked, count), index.nearest(question, count)
+
+    return find() if index.size <= INLINE_VALUES else await asyncio.to_thread(find)
 
 
 def _segments(version: str) -> int:
@@ -222,13 +224,13 @@ def _stamps(packed: bytes | None) -> dict[bytes, Stamp]:
 def _batches(document_ids: list[bytes], stamps: Mapping[bytes, Stamp]) -> Iterator[list[bytes]]:
     """Divide documents by the number of their segments; a large one is a batch by itself."""
     batch: list[bytes] = []
-    segments = 0
+    rows = 0
     for document_id in document_ids:
-        if batch and segments + stamps[document_id].segments > BATCH_SEGMENTS:
+        if batch and rows + stamps[document_id].rows > BATCH_ROWS:
             yield batch
-            batch, segments = [], 0
+            batch, rows = [], 0
         batch.append(document_id)
-        segments += stamps[document_id].segments
+        rows += stamps[document_id].rows
     if batch:
         yield batch
 
@@ -241,13 +243,16 @@ FROM library_statistics AS l WHERE l.workspace = %s
 # left out, though their vectors stay until they are purged; whoever brings one back writes a new version.
 _STAMP = Struct(">16sqqq")
 _STAMPS = """
-SELECT string_agg(uuid_send(document_id) || int8send(segments) || int8send(oldest) || int8send(newest), ''::bytea)
+SELECT string_agg(uuid_send(document_id) || int8send(rows) || int8send(oldest) || int8send(newest), ''::bytea)
 FROM (
-    SELECT document_id, count(*) AS segments, min(xmin::text::bigint) AS oldest, max(xmin::text::bigint) AS newest
-    FROM {vectors} AS v GROUP BY document_id
+    SELECT document_id, count(*) AS rows, min(xmin::text::bigint) AS oldest, max(xmin::text::bigint) AS newest
+    FROM {rows} AS r GROUP BY document_id
 ) AS held
 JOIN documents AS d USING (document_id) WHERE d.workspace = %s AND num_nulls(d.deleted_at) = 1
 """
-_DOCUMENTS = """
-SELECT uuid_send(document_id), {segments} FROM {vectors} AS v WHERE document_id = ANY(%s::uuid[]) GROUP BY document_id
+_DOCUMENTS = f"""
+SELECT uuid_send(s.document_id), {SEGMENTS_PACKED}
+FROM {{segments}} AS s LEFT JOIN {{vectors}} AS v
+    ON v.workspace = s.workspace AND v.document_id = s.document_id AND v.segment_index = s.segment_index
+WHERE s.document_id = ANY(%s::uuid[]) GROUP BY s.document_id
 """

@@ -1,6 +1,7 @@
 """Search a workspace's segments by words and vectors at once."""
 
 import logging
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
@@ -17,9 +18,17 @@ from graph.reasons import Reason, Reasons
 from text.terms import QueryTerms, weigh_question
 from tools.embeddings.embedder import Embedder
 from tools.embeddings.similarity_scale import FITTED, SimilarityScale
-from tools.retrieval.candidates import CandidateCounts, Candidates, has_enough, read_query_weights, record_search
+from tools.retrieval.candidates import (
+    CandidateCounts,
+    CandidateList,
+    Candidates,
+    has_enough,
+    read_query_weights,
+    record_search,
+)
 from tools.retrieval.common_terms import Combinations, CommonTerms, boxes_as_arrays
-from tools.retrieval.flat_indexes import FlatIndexes, nearest
+from tools.retrieval.flat_index import FlatIndex, Nearest
+from tools.retrieval.flat_indexes import FlatIndexes, candidates_of
 from tools.retrieval.scope import CANDIDATES, ReadableShares, Scope, as_array, find_scope, reading_as
 from tools.retrieval.search_sql import (
     NEAR,
@@ -139,9 +148,6 @@ class HybridSearcher:
         if scope.document_ids == []:
             return SearchResult((), degraded)
         asked = replace(asked, scope=scope, candidates=self._candidates if place.own else None)
-        if scope.document_ids is None and place.own:
-            common = await self._common_terms.combinations(conn, place.workspace, asked.terms, scope.candidates)
-            asked = replace(asked, common=common)
         if asked.embedding is not None and asked.embedding.any():
             try:
                 if asked.scale.is_relative:
@@ -177,22 +183,60 @@ class HybridSearcher:
 
     async def _find(self, conn: Connection, asked: BoundQuery) -> list[Hit]:
         async def search_documents(document_ids: list[UUID], least: float) -> list[Hit]:
-            return await self._run(conn, asked, "titles", {"document_ids": document_ids, "min_score": least})
+            rows = await self._rows(conn, asked, "titles", {"document_ids": document_ids, "min_score": least})
+            return [as_hit(row) for row in rows]
 
         named = None
         if asked.candidates is not None and asked.scope.document_ids is None:
             named = await self._run_named(conn, asked, asked.candidates)
         async with planned(conn, explored=explored_in(asked.place.parts)):
             if asked.scope.document_ids is not None:
-                first = await self._run(conn, asked, "documents", {})
+                first = [as_hit(row) for row in await self._rows(conn, asked, "documents", {})]
             else:
                 first = await self._run_library(conn, asked) if named is None else named
             return list(await follow_titles(conn, asked.place.workspace, asked.query, first, search_documents))
 
     async def _run_library(self, conn: Connection, asked: BoundQuery) -> list[Hit]:
-        if asked.embedding is not None and self._indexes is not None and asked.place.own:
-            return await self._run_held(conn, asked, asked.embedding, self._indexes)
-        return await self._run(conn, asked, "library", {})
+        place, dimension = asked.place, self._embedder.dimension
+        if self._indexes is not None and asked.embedding is not None and place.own:
+            index = self._indexes.of(place.workspace, dimension)
+            try:
+                if (
+                    index is not None
+                    and (found := await self._run_held(conn, asked, asked.embedding, index)) is not None
+                ):
+                    return found
+                rows = await self._search_tables(conn, asked)
+            except psycopg.Error as error:
+                if has_gone(error):
+                    self._indexes.forget(place.workspace)
+                raise
+            if rows:
+                self._indexes.observe_version(place.workspace, rows[0][-1], dimension)
+        else:
+            rows = await self._search_tables(conn, asked)
+        return [as_hit(row) for row in rows]
+
+    async def _search_tables(self, conn: Connection, asked: BoundQuery) -> list[tuple[Any, ...]]:
+        if asked.place.own:
+            found = self._common_terms.combinations(conn, asked.place.workspace, asked.terms, asked.scope.candidates)
+            asked = replace(asked, common=await found)
+        return await self._rows(conn, asked, "library", {})
+
+    async def _run_held(
+        self, conn: Connection, asked: BoundQuery, embedding: NDArray[np.float32], index: FlatIndex
+    ) -> list[Hit] | None:
+        """Search by the segments that the process holds; None where their version has passed, or too few are left."""
+        leg, count = asked.query.top_k + SPARE, _named_count(asked.query.top_k + SPARE, asked.scope)
+        lexical, dense = await candidates_of(index, asked.terms, embedding, count)
+        rows = await self._rows(conn, asked, "named", _named(lexical, dense))
+        if not rows or rows[0][-5] != index.version:
+            return None
+        is_widest = count == NEAR
+        counts = CandidateCounts(*rows[0][-4:])
+        if not has_enough(counts, leg, lexical=lexical.complete or is_widest, dense=dense.complete or is_widest):
+            return None
+        return [as_hit(row) for row in rows]
 
     async def _run_named(self, conn: Connection, asked: BoundQuery, candidates: Candidates) -> list[Hit] | None:
         """Search the library by the candidates that an index names; None where it is not asked, or names too few.
@@ -206,30 +250,17 @@ class HybridSearcher:
         lexical, dense = await candidates.fetch(
             asked.place.workspace, weights, asked.embedding, _named_count(leg, asked.scope)
         )
-        statement = search_statement(
-            asked.place.workspace,
-            dimension,
-            leg=leg,
-            dense=asked.embedding is not None,
-            reach="named",
-            parts=asked.place.parts,
-        )
-        named = {
-            "document_ids": list(weights.fresh),
-            "lexical_documents": list(lexical.document_ids),
-            "lexical_indexes": list(lexical.indexes),
-            "dense_documents": list(dense.document_ids),
-            "dense_indexes": list(dense.indexes),
-        }
         async with planned(conn):
-            rows = await statement.execute(conn, bound | named)
+            rows = await self._rows(conn, asked, "named", _named(lexical, dense, weights.fresh))
         # Without a row nothing is known of the candidates, so that the database has to look for itself.
         counts = CandidateCounts(*rows[0][-4:]) if rows else CandidateCounts()
-        enough = has_enough(lexical, dense, counts, leg)
+        enough = has_enough(counts, leg, lexical=lexical.complete, dense=dense.complete)
         record_search(lexical, dense, counts, enough=enough)
         return [as_hit(row) for row in rows] if enough else None
 
-    async def _run(self, conn: Connection, asked: BoundQuery, reach: Reach, others: dict[str, Any]) -> list[Hit]:
+    async def _rows(
+        self, conn: Connection, asked: BoundQuery, reach: Reach, others: dict[str, Any]
+    ) -> list[tuple[Any, ...]]:
         statement = search_statement(
             asked.place.workspace if asked.place.own else None,
             self._embedder.dimension,
@@ -239,44 +270,20 @@ class HybridSearcher:
             vectors=self._database.has_vectors,
             parts=asked.place.parts,
         )
-        rows = await statement.execute(conn, bound_parameters(asked) | others)
-        return [as_hit(row) for row in rows]
+        return await statement.execute(conn, bound_parameters(asked) | others)
 
-    async def _run_held(
-        self, conn: Connection, asked: BoundQuery, embedding: NDArray[np.float32], indexes: FlatIndexes
-    ) -> list[Hit]:
-        """Search the library by the vectors that the process holds, if it does; tell it of the present version."""
-        leg, dimension = asked.query.top_k + SPARE, self._embedder.dimension
-        workspace = asked.place.workspace
-        index = indexes.of(workspace, dimension)
-        held = {}
-        if index is not None:
-            count = _named_count(leg, asked.scope)
-            found = await nearest(index, embedding, count)
-            held = {
-                "held": index.version,
-                "near_documents": found.document_ids,
-                "near_indexes": found.indexes,
-                "near_complete": found.complete or count == NEAR,
-            }
-        statement = search_statement(
-            workspace,
-            dimension,
-            leg=leg,
-            dense=True,
-            reach="library",
-            held=index is not None,
-            parts=asked.place.parts,
-        )
-        try:
-            rows = await statement.execute(conn, bound_parameters(asked) | held)
-        except psycopg.Error as error:
-            if has_gone(error):
-                indexes.forget(workspace)
-            raise
-        if rows:
-            indexes.observe_version(workspace, rows[0][-1], dimension)
-        return [as_hit(row) for row in rows]
+
+def _named(
+    lexical: CandidateList | Nearest, dense: CandidateList | Nearest, fresh: Sequence[UUID] = ()
+) -> dict[str, Any]:
+    """Return the parameters of reach ``named``: the candidates of each leg, and documents to read beside them."""
+    return {
+        "document_ids": list(fresh),
+        "lexical_documents": lexical.document_ids,
+        "lexical_indexes": lexical.indexes,
+        "dense_documents": dense.document_ids,
+        "dense_indexes": dense.indexes,
+    }
 
 
 def _named_count(leg: int, scope: Scope) -> int:

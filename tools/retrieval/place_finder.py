@@ -5,7 +5,7 @@ What is found is read instead of what a search finds, so it has to be sure: a pl
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
@@ -68,7 +68,8 @@ class _Document:
     slug: str
     opening: str  # its first line, which a scan has for a title
     pages: int
-    is_text: bool  # no slides and no sheets, whose pages are called otherwise
+    called: str  # what its pages are called within the file: slide, sheet, and page where it is none of these
+    labels: Sequence[str] | None  # of its pages, where they have others than 1, 2, 3
 
     @property
     def names(self) -> str:
@@ -78,6 +79,10 @@ class _Document:
         """Whether it is called so, with its suffix or without."""
         own = self.path.rpartition("/")[2].casefold()
         return name in (own, own.rpartition(".")[0], self.slug.casefold())
+
+    def pages_labelled(self, labels: Collection[str]) -> list[range]:
+        """Return its pages with one of these labels, case-folded, as ``page_references`` does."""
+        return [range(at, at + 1) for at, label in enumerate(self.labels or (), 1) if label.casefold() in labels]
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,17 +94,18 @@ class _Search:
 
     async def find(self) -> Places | None:
         asked = self.asked
-        listed = await self._documents(paged=bool(asked.pages)) if asked.pages or asked.dates or asked.files else []
+        is_paged = bool(asked.pages or asked.labels)
+        listed = await self._documents(paged=is_paged) if is_paged or asked.dates or asked.files else []
         named = [each for each in listed if any(map(each.is_file, asked.files))] or self._dated(listed)
         if asked.pages:
             paged = [each for each in named or listed if each.pages]
-            texts = [each for each in paged if each.is_text] or paged
+            texts = [each for each in paged if each.called == "page"] or paged
             nearest = asked.nearest({each.document_id: each.names for each in (paged if named else texts)})
             meant = [each for each in paged if each.document_id in nearest]
             of_all = not named and len(meant) == len(paged)
             if found := await self._pages(meant, asked.pages, "(?!)", of_all=of_all):
                 return found
-        if found := await self._headed(named) or await self._numbered(named):
+        if found := await self._labelled(named or listed) or await self._headed(named) or await self._numbered(named):
             return found
         return _places([], documents=[each.document_id for each in named]) if named else None
 
@@ -131,6 +137,17 @@ class _Search:
         whole = self.asked.asks_for_all(said, " ".join(each.names for each in having))
         return _places([span_of(*each) for each in spans], whole=whole) if spans else None
 
+    async def _labelled(self, paged: Sequence[_Document]) -> Places | None:
+        """Return the spans of the pages that are labelled as the question calls them, as iv is."""
+        found = {each.document_id: pages for each in paged if (pages := each.pages_labelled(self.asked.labels))}
+        nearest = self.asked.nearest({each.document_id: each.names for each in paged if each.document_id in found})
+        meant = [each for each in paged if each.document_id in nearest]
+        if len(meant) > MOST_DOCUMENTS:
+            return None
+        read = [await self._pages([each], found[each.document_id], "(?!)") for each in meant]
+        spans = [span for each in read if each for span in each["spans"]]
+        return _places(spans, whole=all(each and each["whole"] for each in read)) if spans else None
+
     async def _headed(self, named: Sequence[_Document]) -> Places | None:
         """Return the spans of what begins with the words and the number of the question, or is a sheet of that name."""
         asked = self.asked
@@ -153,20 +170,25 @@ class _Search:
         return None
 
     async def _numbered(self, named: Sequence[_Document]) -> Places | None:
-        """Return what begins with the number alone, and the slide or sheet with it, where only that is asked for."""
+        """Return what begins with the number alone, and the slide or sheet with it, where only that is asked for.
+
+        The word before the number has to be that of the file, or the file is chosen.
+        """
         said = "|".join(each.shortest for each in self.asked.references)
         if not said or not self.asked.says_little_beside(said):
             return None
         listed = named or await self._documents(paged=True)
+        is_chosen = bool(named or self.row["within"])
         spans: list[PlaceSpan] = []
         for reference in self.asked.references:
             numbers = [each for each in reference.numbers if each[0].isdecimal()]
             documents = await self._around(named, numbers, numbers=numbers) if numbers else []
-            meant = [one for one in documents if named or self.row["within"] or _calls_parts_so(one, reference)]
+            meant = [one for one in documents if is_chosen or _calls_parts_so(one, reference)]
             found = [each for one in meant for each in parts_beginning(one, reference.numbered, ANY_NUMBER)]
             headed = self._chosen(found, meant, said, is_sure=False) if found else None
             pages = [range(int(each), int(each) + 1) for each in numbers if each.isdecimal()]
-            slides = [each for each in listed if not each.is_text and pages and each.pages >= pages[0].start]
+            parted = _called(listed, reference.words.casefold(), is_chosen=is_chosen)
+            slides = [each for each in parted if pages and each.pages >= pages[0].start]
             paged = await self._pages(slides, pages, said) if slides else None
             spans += [span for each in (paged, headed) if each and each["whole"] for span in each["spans"]]
         return _places(spans, whole=True) if spans else None
@@ -252,6 +274,12 @@ def _first_begun(documents: Sequence[Sequence[Segment]], reference: PlaceReferen
     return "", []
 
 
+def _called(documents: Sequence[_Document], word: str, *, is_chosen: bool) -> list[_Document]:
+    """Return those whose slides or sheets are called so in the file; of chosen ones all, where none has the word."""
+    parted = [each for each in documents if each.called != "page"]
+    return [each for each in parted if word in (each.called, f"{each.called}s")] or (parted if is_chosen else [])
+
+
 def _calls_parts_so(segments: Sequence[Segment], reference: PlaceReference) -> bool:
     """Whether a document has the word of a reference before a number, as one that calls its parts so."""
     return any(re.search(reference.beginnings[-1][1], each.text, re.IGNORECASE) for each in segments)
@@ -273,7 +301,9 @@ SELECT d.document_id::text, d.title, {_PATH}, coalesce(d.slug, ''), coalesce((
         SELECT left(split_part(s.body, chr(10), 1), {LONGEST_BEGINNING}) FROM {{partition}} AS s
         WHERE s.workspace = {{workspace}} AND s.document_id = d.document_id AND s.segment_index = 0
     ), ''), coalesce(d.page_count, 0),
-    d.media_type !~ 'sheet|excel|presentation|powerpoint'
+    CASE WHEN d.media_type ~ 'sheet|excel' THEN 'sheet' WHEN d.media_type ~ 'presentation|powerpoint' THEN 'slide'
+        ELSE 'page' END,
+    CASE WHEN %(paged)s THEN d.metadata->'page_labels' END
 FROM documents AS d
 WHERE {_SEEN} AND {{here}} AND (%(paged)s AND d.page_count IS NOT NULL
     OR concat_ws(' ', d.title, {_PATH}, d.slug) ILIKE ANY(%(parts)s::text[]))

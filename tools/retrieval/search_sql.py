@@ -6,9 +6,10 @@ legs, both within the workspace's own partition:
 - lexical: the most telling terms of the question pick candidates by the index on terms; every candidate is scored by
   all terms, as the inner product of its stored weights with the question's IDFs. Of the more common terms those
   segments are candidates that combine them best, box by box until the budget is spent: see ``common_terms``.
-- dense: the nearest vectors, by HNSW where the partition has one, else by reading all of them. Where the process holds
-  them in memory it names the nearest itself, and the table's are read only where the library has changed since, or
-  where filters leave too few.
+- dense: the nearest vectors, by HNSW where the partition has one, else by reading all of them.
+
+Where the process holds the segments in memory, or an index outside of the database is asked, it names the candidates
+of both legs, and the table is searched only where the library has changed since, or where filters leave too few.
 
 Documents are joined after the ordering, so a filter is checked only until a leg is full, and a leg continues past
 whatever it rejects. Where the caller names a few documents or a small space, their segments are all read and scored
@@ -211,11 +212,11 @@ bound AS MATERIALIZED (
     + """
         LIMIT {leg}
     ) AS c HAVING count(*) = {leg}
-), {scanned} AS MATERIALIZED (
+), dense AS MATERIALIZED (
     SELECT c.document_id, c.segment_index
     FROM (
         SELECT document_id, segment_index FROM {vectors} AS v
-        WHERE {unheld} (embedding <=> (SELECT embedding FROM vector))
+        WHERE (embedding <=> (SELECT embedding FROM vector))
             <= coalesce((SELECT distance FROM bound), 'Infinity')
         ORDER BY embedding::halfvec({dimension}) <=> (SELECT embedding FROM vector) LIMIT {near}
     ) AS c
@@ -225,27 +226,9 @@ bound AS MATERIALIZED (
     LIMIT {leg}
 )"""
 )
-# What does not depend on a row is asked before any is read, so that a table or a list that is not needed costs nothing.
-_HELD = (
-    """,
-compared AS MATERIALIZED (SELECT (SELECT version FROM library) = %(held)s AS is_current), nearest AS MATERIALIZED (
-    SELECT c.document_id, c.segment_index
-    FROM unnest(%(near_documents)s::uuid[], %(near_indexes)s::integer[]) AS c (document_id, segment_index)
-    WHERE (SELECT is_current FROM compared) AND """
-    + _SEEN
-    + """
-    LIMIT {leg}
-), held AS MATERIALIZED (
-    SELECT is_current AND (%(near_complete)s::boolean OR (SELECT count(*) FROM nearest) = {leg}) AS suffices
-    FROM compared
-)"""
-)
-_DENSE_HELD = """, dense AS MATERIALIZED (
-    SELECT document_id, segment_index FROM nearest WHERE (SELECT suffices FROM held)
-    UNION ALL SELECT document_id, segment_index FROM scanned
-)"""
 _VERSION = """
 library AS MATERIALIZED (SELECT {version} AS version FROM library_statistics AS l WHERE l.workspace = {workspace}),"""
+_PRESENT = ", (SELECT version FROM library)"
 
 _SCOPE = (
     """,
@@ -387,22 +370,11 @@ class _Search:
     columns: str = ""
 
 
-def _library(*, dense: bool, held: bool) -> _Search:
-    """Search by the indexes, or with ``held`` by the vectors of an index that the process holds.
-
-    The dense leg adds a column, the present version of the library. Parameters with ``held``: held, the version of that
-    index, near_documents, near_indexes and near_complete.
-    """
+def _library(*, dense: bool) -> _Search:
+    """Search by the indexes. The dense leg adds a column, the present version of the library."""
     if not dense:
         return _Search(_LEXICAL, ("lexical",), {})
-    version = ", (SELECT version FROM library)"
-    search = _Search(
-        _LEXICAL + _DENSE, ("lexical", "dense"), {"scanned": "dense", "unheld": ""}, ahead=_VERSION, columns=version
-    )
-    if not held:
-        return search
-    slots = {"scanned": "scanned", "unheld": "NOT (SELECT suffices FROM held) AND"}
-    return replace(search, finding=_LEXICAL + _HELD + _DENSE + _DENSE_HELD, slots=slots)
+    return _Search(_LEXICAL + _DENSE, ("lexical", "dense"), {}, ahead=_VERSION, columns=_PRESENT)
 
 
 def _documents(*, dense: bool, leg: int) -> _Search:
@@ -427,12 +399,14 @@ def _titles(*, dense: bool, leg: int) -> _Search:
 def _named(*, dense: bool, leg: int) -> _Search:
     """Take the candidates that an index outside of the database names, and read documents beside them.
 
-    Columns are added: how many candidates of each leg the library knows, and how many took part. Parameters:
+    Columns are added: the present version, how many candidates of each leg the library knows, and how many took part.
+    Parameters:
     lexical_documents, lexical_indexes, dense_documents and dense_indexes.
     """
     beside = _documents(dense=dense, leg=leg)
     legs = (*beside.legs, "named_lexical", "named_dense")
-    return replace(beside, finding=_SCOPE + _NAMED, legs=legs, lasting=LASTING, columns=_NAMED_COUNTS)
+    columns = _PRESENT + _NAMED_COUNTS
+    return replace(beside, finding=_SCOPE + _NAMED, legs=legs, lasting=LASTING, ahead=_VERSION, columns=columns)
 
 
 def _distance(row: str, column: str, *, vectors: bool) -> str:
@@ -457,14 +431,13 @@ def search_statement(
     dense: bool,
     reach: Reach,
     vectors: bool = True,
-    held: bool = False,
     parts: int = 1,
 ) -> Statement:
     """Build the statement for a workspace's partition, with or without the dense leg, and without pgvector.
 
     ``own`` is the number of a workspace with ``parts`` of its own; None is for any that is in the shared tables.
     ``leg`` is how many candidates each leg brings. The function named after a ``reach`` says what it finds, and which
-    parameters and columns it adds. ``held`` is for reach ``library``.
+    parameters and columns it adds.
 
     Parameters: those of ``hybrid_search.bound_parameters``. Columns: those of a segment, the score that a segment was
     found with or None for a neighbour, and the score that orders. Raises UndefinedTable where the workspace is
@@ -472,7 +445,7 @@ def search_statement(
     """
     match reach:
         case "library":
-            search = _library(dense=dense, held=held)
+            search = _library(dense=dense)
         case "documents":
             search = _documents(dense=dense, leg=leg)
         case "titles":

@@ -11,6 +11,7 @@ from tools.storage.database import Connection
 from tools.storage.partitions import Place
 
 MOST = 256  # vectors of a library
+LOOKED_AT = 8 * MOST  # that they are drawn from, about
 SECONDS = 600.0  # for which they are kept; a library that has fewer is read each time
 MOST_LIBRARIES = 64  # that are kept, some 400 KB each
 
@@ -36,16 +37,23 @@ class TypicalVectors:
 
 
 async def _draw(conn: Connection, place: Place, dimension: int) -> NDArray[np.float32]:
+    pages = sql.SQL(_SOME_PAGES if place.own else "")
+    share = -(-MOST // len(place.tables))
+    bound = {"workspace": place.workspace, "share": share, "looked_at": LOOKED_AT}
     rows: list[list[float]] = []
     for table in place.tables:
-        share = -(-MOST // len(place.tables))
-        found = await conn.execute(sql.SQL(_DRAWN).format(vectors=table.vectors), [place.workspace, share])
+        found = await conn.execute(sql.SQL(_DRAWN).format(vectors=table.vectors, pages=pages), bound)
         rows += [vector for (vector,) in await found.fetchall()]
     fitting = [row for row in rows if len(row) == dimension]  # all, but for the moment of another model's swap
     return np.asarray(fitting[:MOST], np.float32).reshape(-1, dimension)
 
 
 _DRAWN = """
-SELECT embedding::real[] FROM {vectors} WHERE workspace = %s AND embedding IS NOT NULL
-ORDER BY uuid_hash(document_id) # hashint4(segment_index) LIMIT %s
+SELECT embedding::real[] FROM {vectors} {pages} WHERE workspace = %(workspace)s AND embedding IS NOT NULL
+ORDER BY uuid_hash(document_id) # hashint4(segment_index) LIMIT %(share)s
 """
+# A large library is not read whole for them; the same pages each time, so that a score is the same.
+_SOME_PAGES = """TABLESAMPLE SYSTEM ((
+    SELECT least(100, 100.0 * %(looked_at)s / greatest(segments, 1)) FROM library_statistics
+    WHERE workspace = %(workspace)s
+)) REPEATABLE (0)"""

@@ -1,7 +1,8 @@
 """The words of a library, and how the words of a question are spelt there.
 
 A word that the library does not know is looked for as the known words that it may be meant for, and two words as one
-where the library writes them so. Nobody is told a word of texts that they may not read.
+where the library writes them so. For whoever asks, the library knows the words of the texts that they may read: others
+are neither told, nor noticed by what is told without them.
 """
 
 import asyncio
@@ -13,10 +14,10 @@ from functools import lru_cache
 from itertools import pairwise
 
 from graph.evidence import Identity
-from text.near_words import LEAST_LETTERS, STEM, differ_at_end, ends_of, is_listed, nearest_words
+from text.near_words import LEAST_LETTERS, STEM, differ_at_end, ends_of, is_listed, near_words, nearest
 from text.normal_forms import without_marks
 from text.terms import AS_WRITTEN, TERMS_VERSION, Respelling, split_words, term_of
-from tools.retrieval.scope import LASTING, READABLE, reading_as
+from tools.retrieval.scope import LASTING, READABLE, readable, reading_as
 from tools.retrieval.search_sql import Statement, numbered, planned
 from tools.storage.database import Connection
 from tools.storage.partitions import Place, ReadTables
@@ -43,9 +44,22 @@ _NOTHING = Respelled()
 _OLDER = Respelled(Respelling(is_older=True))
 
 
+@dataclass(frozen=True, slots=True)
+class _Meant:
+    """What a word may be meant for: ``itself`` spelt otherwise, and ``near`` words, each with how alike they are."""
+
+    itself: Sequence[Option]
+    near: Sequence[tuple[float, str]]
+
+    @property
+    def all(self) -> list[Option]:
+        """All options, the likeliest first."""
+        return [*self.itself, *((other,) for _, other in self.near)]
+
+
 @dataclass(slots=True)
 class _Kept:
-    """Words that were looked up since ``read_at``, whether each is known, and what it may be meant for.
+    """Words that were looked up since ``read_at`` for one asker, whether each is known, and what it may be meant for.
 
     ``is_older``: the library has to be reindexed before anybody can tell; None where that was not asked yet.
     """
@@ -53,14 +67,14 @@ class _Kept:
     read_at: float
     is_older: bool | None = None
     words: OrderedDict[str, bool] = field(default_factory=OrderedDict)
-    options: dict[str, list[Option]] = field(default_factory=dict)
+    meant: dict[str, _Meant] = field(default_factory=dict)
 
 
 class Vocabulary:
     """Spells questions as libraries do. What words are known is kept for a minute, so most questions cost nothing."""
 
     def __init__(self) -> None:
-        self._known: dict[int, _Kept] = {}
+        self._known: dict[tuple[int, Identity], _Kept] = {}
 
     async def respell(self, conn: Connection, place: Place, question: str, identity: Identity) -> Respelled:
         """Return how a workspace spells a question's words, for what an identity may read."""
@@ -68,8 +82,8 @@ class Vocabulary:
         listed = [word for word in words if is_listed(word)]
         pairs = [(a, b) for a, b in pairwise(words) if a.isalpha() and b.isalpha() and is_listed(a + b)]
         asked = dict.fromkeys([*listed, *(a + b for a, b in pairs)])
-        kept = self._kept(place.workspace)
-        known = await _which(conn, place.workspace, asked, kept)
+        kept = self._kept(place.workspace, identity)
+        known = await _which(conn, place, asked, identity, kept)
         if known is None:
             return _OLDER if kept.is_older else _NOTHING
         joined = [pair for pair in pairs if known["".join(pair)]]
@@ -82,43 +96,49 @@ class Vocabulary:
         respelling = Respelling({word: _as_expected(options) for word, options in found.items()}, joined)
         return Respelled(respelling, tuple(dict.fromkeys(told)))
 
-    def _kept(self, workspace: int) -> _Kept:
-        now = time.monotonic()
-        kept = self._known.get(workspace)
+    def _kept(self, workspace: int, identity: Identity) -> _Kept:
+        now, key = time.monotonic(), (workspace, identity)
+        kept = self._known.get(key)
         if kept is None or now - kept.read_at > KEPT_SECONDS:
             self._known = {n: each for n, each in self._known.items() if now - each.read_at <= KEPT_SECONDS}
-            kept = self._known[workspace] = _Kept(now)
+            kept = self._known[key] = _Kept(now)
         return kept
 
 
-async def _which(conn: Connection, workspace: int, words: Iterable[str], kept: _Kept) -> dict[str, bool] | None:
-    """Return which words a workspace knows; None where it has no library, or one that has to be reindexed before."""
+async def _which(
+    conn: Connection, place: Place, words: Iterable[str], identity: Identity, kept: _Kept
+) -> dict[str, bool] | None:
+    """Return which words an identity's texts have; None where there is no library, or it has to be reindexed before."""
     new = [word for word in words if word not in kept.words]
     if not kept.is_older and (new or kept.is_older is None):
-        row = await (await conn.execute(_WHICH, [new, workspace], prepare=True)).fetchone()
-        if row is None:
+        bound = {"workspace": place.workspace, "words": new, **reading_as(identity)}
+        async with planned(conn):
+            rows = await _statement(_KNOWN, place).execute(conn, bound)
+        if not rows:
             return None
-        kept.is_older = row[0] < TERMS_VERSION
+        [(version, known)] = rows
+        kept.is_older = version < TERMS_VERSION
         kept.words.update(dict.fromkeys(new, False))
-        kept.words.update(dict.fromkeys(row[1] or (), True))
+        kept.words.update(dict.fromkeys(known or (), True))
     if kept.is_older:
         return None
-    known = {word: kept.words.get(word, False) for word in words}
+    found = {word: kept.words.get(word, False) for word in words}
     while len(kept.words) > MOST_KEPT:
         kept.words.popitem(last=False)
-    return known
+    return found
 
 
 async def _instead(
     conn: Connection, place: Place, unknown: Sequence[str], identity: Identity, kept: _Kept
 ) -> dict[str, list[Option]]:
     """Return for words that are not known what a text has that the identity may read now, the likeliest first."""
-    if new := [word for word in unknown if word not in kept.options]:
+    if new := [word for word in unknown if word not in kept.meant]:
         near = await _near(conn, place.workspace, new)
-        kept.options.update(await asyncio.to_thread(_options, new, near))  # thousands are compared
-    asked = [(word, option) for word in unknown for option in kept.options.get(word, ())]
-    while len(kept.options) > MOST_KEPT:
-        del kept.options[next(iter(kept.options))]
+        kept.meant.update(await asyncio.to_thread(_options, new, near))  # thousands are compared
+    meant = {word: kept.meant[word] for word in unknown}
+    asked = [(word, option) for word, each in meant.items() for option in each.all]
+    while len(kept.meant) > MOST_KEPT:
+        del kept.meant[next(iter(kept.meant))]
     if not asked:
         return {}
     bound = {
@@ -129,11 +149,13 @@ async def _instead(
         **reading_as(identity),
     }
     async with planned(conn):
-        rows = await _readable(place.workspace if place.own else None, place.parts).execute(conn, bound)
+        seen = {asked[number - 1] for (number,) in await _statement(_SEEN_OPTIONS, place).execute(conn, bound)}
     found: dict[str, list[Option]] = {}
-    for (number,) in sorted(rows):
-        word, option = asked[number - 1]
-        found.setdefault(word, []).append(option)
+    for word, each in meant.items():
+        options = [option for option in each.itself if (word, option) in seen]
+        likeliest = nearest([(alike, other) for alike, other in each.near if (word, (other,)) in seen])
+        if options := [*options, *((other,) for other in likeliest)]:
+            found[word] = options
     return found
 
 
@@ -163,14 +185,15 @@ def _cuts(word: str) -> range:
     return range(LEAST_LETTERS, len(word) - LEAST_LETTERS + 1)
 
 
-def _options(unknown: Sequence[str], near: Mapping[str, Collection[str]]) -> dict[str, list[Option]]:
+def _options(unknown: Sequence[str], near: Mapping[str, Collection[str]]) -> dict[str, _Meant]:
     """Return how each word may be spelt: without marks, as two words, and as those near it."""
-    options: dict[str, list[Option]] = {}
+    options: dict[str, _Meant] = {}
     for word in unknown:
         plain, known = without_marks(word), near.get(word, ())
         bare = [(plain,), (f"~{plain}",)] if plain != word else []
         apart = [(word[:at], word[at:]) for at in _cuts(word) if word[:at] in known and word[at:] in known]
-        options[word] = [*bare, *apart, *((each,) for each in nearest_words(word, known))]
+        # Of what nobody else may have in their texts: the word itself is there where only others may read it.
+        options[word] = _Meant([*bare, *apart], near_words(word, [each for each in known if each != word]))
     return options
 
 
@@ -179,40 +202,60 @@ def _as_expected(options: Sequence[Option]) -> list[tuple[str, float]]:
     return [(word, float(place == 0)) for place, option in enumerate(options) for word in option]
 
 
-_WHICH = """
-SELECT terms_version, (SELECT array_agg(word) FROM vocabulary AS v WHERE v.workspace = l.workspace AND v.word = ANY(%s))
-FROM library_statistics AS l WHERE l.workspace = %s
+def _is_in_text(*terms: str, beside: str = "true") -> str:
+    """Return the condition that a text with some terms is there which whoever asks may read."""
+    keys = ", ".join(f"{{term_key}}{each}" for each in terms)
+    return f"""EXISTS (
+        SELECT 1 FROM (SELECT document_id, body FROM {{indexed}} @> ARRAY[{keys}] LIMIT {MOST_READ}) AS s
+            JOIN documents AS d ON d.workspace = {{workspace}} AND d.document_id = s.document_id
+        WHERE d.deleted_at IS NULL AND {READABLE} AND {LASTING} AND {beside}
+    )"""
+
+
+# Ordered as the index of words is: where PostgreSQL has not counted a workspace's words yet, it would take any index.
+# Where all may be read, as in most libraries, no word is looked for in a text.
+_KNOWN = f"""
+SELECT l.terms_version, (
+    SELECT array_agg(v.word) FROM unnest(%(words)s::text[]) AS w (word) CROSS JOIN LATERAL (
+        SELECT * FROM vocabulary AS v WHERE v.workspace = l.workspace AND v.word BETWEEN w.word AND w.word
+        ORDER BY v.word
+    ) AS v WHERE ((SELECT %(allowed_spaces)s::text[] IS NULL AND NOT EXISTS (
+            SELECT 1 FROM documents AS d WHERE d.workspace = {{workspace}} AND d.deleted_at IS NULL AND {LASTING}
+                AND (d.owner IS NOT NULL OR d.readers IS NOT NULL) AND {readable("d")} IS NOT TRUE
+        )) OR {_is_in_text("v.term")})
+) FROM library_statistics AS l WHERE l.workspace = {{workspace}} AND {{here}}
+"""
+_SIDE_BY_SIDE = "(o.side_by_side = '' OR s.body ~* o.side_by_side)"
+_SEEN_OPTIONS = f"""
+SELECT o.number::integer FROM unnest(%(first)s::integer[], %(second)s::integer[], %(side_by_side)s::text[])
+    WITH ORDINALITY AS o (first, second, side_by_side, number)
+WHERE {_is_in_text("o.first", "o.second", beside=_SIDE_BY_SIDE)} AND {{here}}
 """
 _NEAR = """
 SELECT u.word, near.word FROM unnest(%(words)s::text[], %(begin)s::text[], %(end)s::text[], %(parts)s::text[])
     AS u (word, beginning, ending, parts) CROSS JOIN LATERAL (
     (SELECT v.word FROM vocabulary AS v WHERE v.workspace = %(workspace)s
         AND v.word >= u.beginning AND v.word < u.beginning || chr(1114111)
-        AND abs(length(v.word) - length(u.word)) <= 3 LIMIT %(most)s)
+        AND abs(length(v.word) - length(u.word)) <= 3 ORDER BY v.word LIMIT %(most)s)
     UNION
     (SELECT v.word FROM vocabulary AS v WHERE v.workspace = %(workspace)s
         AND reverse(v.word) COLLATE "C" >= u.ending AND reverse(v.word) COLLATE "C" < u.ending || chr(1114111)
-        AND abs(length(v.word) - length(u.word)) <= 3 LIMIT %(most)s)
+        AND abs(length(v.word) - length(u.word)) <= 3 ORDER BY reverse(v.word) COLLATE "C" LIMIT %(most)s)
     UNION
-    (SELECT v.word FROM vocabulary AS v
-        WHERE v.workspace = %(workspace)s AND v.word = ANY(string_to_array(trim(u.parts), ' ')))
+    SELECT v.word FROM unnest(string_to_array(trim(u.parts), ' ')) AS p (word) CROSS JOIN LATERAL (
+        SELECT * FROM vocabulary AS v
+        WHERE v.workspace = %(workspace)s AND v.word BETWEEN p.word AND p.word ORDER BY v.word
+    ) AS v
 ) AS near
 """
-_READABLE = f"""
-SELECT o.number::integer FROM unnest(%(first)s::integer[], %(second)s::integer[], %(side_by_side)s::text[])
-    WITH ORDINALITY AS o (first, second, side_by_side, number)
-WHERE EXISTS (
-    SELECT 1 FROM (
-        SELECT document_id, body FROM {{indexed}} @> ARRAY[{{term_key}}o.first, {{term_key}}o.second] LIMIT {MOST_READ}
-    ) AS s JOIN documents AS d ON d.workspace = {{workspace}} AND d.document_id = s.document_id
-    WHERE d.deleted_at IS NULL AND {READABLE} AND {LASTING}
-        AND (o.side_by_side = '' OR s.body ~* o.side_by_side)
-) AND {{here}}
-"""
 
 
-@lru_cache(maxsize=256)
-def _readable(own: int | None, parts: int) -> Statement:
+def _statement(template: str, place: Place) -> Statement:
+    return _built(template, place.workspace if place.own else None, place.parts)
+
+
+@lru_cache(maxsize=512)
+def _built(template: str, own: int | None, parts: int) -> Statement:
     tables = ReadTables.of(own, parts)
     slots = {"indexed": tables.indexed, "term_key": tables.term_key, "workspace": tables.workspace, "here": tables.here}
-    return numbered(_READABLE.format(**slots))
+    return numbered(template.format(**slots))

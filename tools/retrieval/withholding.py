@@ -133,7 +133,8 @@ def _section(section: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _source(source: Mapping[str, Any]) -> dict[str, Any]:
-    kept = {name: value for name, value in source.items() if name not in ("slide", "sheet", "passage", "answerhood")}
+    told = ("slide", "sheet", "page_label", "passage", "answerhood")
+    kept = {name: value for name, value in source.items() if name not in told}
     nothing: dict[str, Any] = {
         "title": "",
         "heading": "",

@@ -16,7 +16,8 @@ from text.sentences import sentences
 from text.words import cut_near, cuts_word, without_framing
 from tools.rules.follow_ups import standalone
 from tools.rules.requests import BEYOND_QUOTES, request_of
-from tools.rules.small_talk_rules import small_talk
+from tools.rules.small_talk_rules import small_talk, without_courtesies
+from tools.rules.wrapped_questions import asked_part
 
 
 class RulePreparer:
@@ -36,28 +37,32 @@ class RulePreparer:
         """Detect small talk and make follow-ups standalone; ``search`` overrides the decision to retrieve.
 
         A rule can't tell what is ``general_knowledge``, so such questions are searched for, and it words no search in
-        ``search_languages``. It can tell what asks for more than quotes.
+        ``search_languages``. It can tell what asks for more than quotes. Of a prompt that wraps its
+        question, that is what is asked, and the whole is searched for beside it.
         """
         talk = small_talk(question)
-        request = request_of(question)
+        asked = asked_part(question)
+        request = request_of(asked)
         spoken = request.language if request else detect(turns[-1]["question"]) if turns else DEFAULT
-        detected = detect(question, default=spoken)
+        detected = detect(asked, default=spoken)
         if talk and search != "always":
             return Preparation(question, False, Reason("small_talk", talk), "small_talk", detected)
-        rewritten = standalone(question, turns)
+        rewritten = standalone(asked, turns)
         if search == "off" and not has_pages:
             return Preparation(rewritten.question, False, Reason("search_off"), "content_query", detected)
         reason = Reason("follow_up" if rewritten.changed else "for_library")
         if has_pages and search == "off":
             reason = Reason("for_pages")
         beyond = BEYOND_QUOTES if request and request.kind == "work" else None
+        whole = () if asked == question else (without_courtesies(question),)
+        beside = (*filter(None, (rewritten.beside,)), *whole)
         return Preparation(
             rewritten.question,
             True,
             reason,
             "content_query",
             detected,
-            search_queries={detected: (rewritten.beside,)} if rewritten.beside else {},
+            search_queries={detected: beside} if beside else {},
             beyond_quotes=beyond,
         )
 

@@ -136,6 +136,7 @@ CONNECTING: dict[str, Any] = {
 }
 
 LEAST_POSTGRESQL = 15  # the major version that has NULLS NOT DISTINCT, by which the schema tells sources apart
+LARGE_BYTES = 1_000_000
 READING_SECONDS = 5.0  # that a replica may take: one whose network is cut says nothing at all
 
 TRANSLATED_ERRORS: tuple[tuple[type[Exception], type[CitewellError], str], ...] = (
@@ -175,6 +176,15 @@ def elsewhere(workspace: str, *, is_moved: bool) -> WorkspaceMoved | WorkspaceMo
     if is_moved:
         return WorkspaceMoved(f"The workspace {workspace!r} is in another database now.")
     return WorkspaceMoving(f"The workspace {workspace!r} is being moved to another database.")
+
+
+def replace_if_large(connection: Connection, size: int) -> None:
+    """Have the pool replace a connection once it is back, if the ``size`` bytes that it moved at once are many.
+
+    As long as a connection lasts, its buffers stay as large as the most that it has sent or got at once.
+    """
+    if size > LARGE_BYTES:
+        connection._expire_at = 0.0
 
 
 def refuse_older(connection: Connection) -> None:

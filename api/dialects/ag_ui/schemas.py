@@ -47,7 +47,11 @@ class RunAgentInput(BaseModel):
     run_id: Name = Field(description="The client's own id of the run, used in the events.")
     messages: Annotated[list[AgentMessage], Field(min_length=1, max_length=MOST_MESSAGES)]
     state: Any = None
-    forwarded_props: Annotated[ChatOptions, BeforeValidator(_object, json_schema_input_type=ChatOptions | None)] = ChatOptions()
+    forwarded_props: Annotated[ChatOptions, BeforeValidator(_object, json_schema_input_type=ChatOptions | None)] = (
+        Field(
+            default_factory=ChatOptions  # a default that is an object keeps generators from making the route
+        )
+    )
 
     @property
     def question_index(self) -> int:

@@ -3,10 +3,10 @@
 Closing the connection does not stop a run, so there is a route for it.
 """
 
-from typing import Annotated, Literal, get_args
+from typing import Annotated, Any, Literal, get_args
 
-from fastapi import APIRouter, Header, Path, Response, status
-from pydantic import BeforeValidator
+from fastapi import APIRouter, Depends, Header, Path, Response, status
+from fastapi.responses import RedirectResponse
 
 from api.dependencies import Asking, GrantedRunner, Me, OpenLibrary, OpenRunner, needs
 from api.dialects.ai_sdk.encoder import HEADERS, AiSdkEncoder
@@ -32,45 +32,65 @@ DIALECT = "ai_sdk"
 ChatId = Annotated[Name, Path(description="The chat's id, chosen by the client.")]
 
 
-def _listed(lines: list[str]) -> list[str]:
-    return [name for line in lines for name in map(str.strip, line.split(",")) if name]
+# One text, not a list: generated clients can send no lists in headers.
+_FEATURES = rf"^[ ,]*(?:(?:{'|'.join(get_args(ClientFeature))})(?:[ ,]+|$))*$"
 
 
-Accepts = Annotated[
-    tuple[ClientFeature, ...],
-    BeforeValidator(_listed),
-    Header(
-        alias="x-citewell-accept",
-        description="Features that the client understands and some releases do not.",
-        # A list of a header may have empty elements (RFC 9110, 5.6.1), which say nothing.
-        json_schema_extra={"items": {"type": "string", "enum": [*get_args(ClientFeature), ""]}},
-    ),
-]
+def _accepted(
+    sent: Annotated[
+        str,
+        Header(
+            alias="x-citewell-accept",
+            pattern=_FEATURES,
+            description="Features that the client understands and some releases do not, with commas between them.",
+        ),
+    ] = "",
+) -> list[ClientFeature]:
+    """Return the features that the header lists."""
+    return [each for each in get_args(ClientFeature) if each in sent]
+
+
+Accepts = Annotated[list[ClientFeature], Depends(_accepted)]
 STREAM = stream_responses("One assistant message as a UI message stream, version 1.")
 
 
-@router.post("/api/chat", responses={**STREAM, **problems(400, 409, 413, 422, 429, 503)}, response_class=Response)
+AS_AG_UI: dict[int | str, dict[str, Any]] = {307: {"description": "A run of AG-UI: ask `/agui`."}}
+
+
+@router.post(
+    "/api/chat", responses={**STREAM, **AS_AG_UI, **problems(400, 409, 413, 422, 429, 503)}, response_class=Response
+)
 @needs("ask")
-async def chat(body: UIChatRequest, by: Asking, accepts: Accepts = ()) -> Response:
+async def chat(body: UIChatRequest, by: Asking, accepts: Accepts) -> Response:
     """Ask a chat's next question, edit one, or regenerate an answer.
 
     The run continues when its reader leaves, so that the stream can be joined again, unless `on_disconnect` is
-    `cancel`. Another question interrupts it, unless `while_running` has another value.
+    `cancel`. Another question interrupts it, unless `while_running` has another value. A chat without an id is not
+    stored: its run is cancelled when its reader leaves; one that has the `runId` of AG-UI is sent on to `/agui`.
     """
+    named = body.id is not None
+    if not named and body.run_id is not None:
+        return RedirectResponse("../agui", status.HTTP_307_TEMPORARY_REDIRECT)  # which the client asks again
     question = body.question()
-    session = await by.library.sessions.create(by.me, external_id=body.id, dialect=DIALECT)
+    session = await by.library.sessions.create(by.me, external_id=body.id, ephemeral=not named, dialect=DIALECT)
     while_running = body.while_running or "interrupt"
     fork = BranchPoint()
-    if body.trigger == "regenerate-message" or body.message_id is not None:
+    if named and (body.trigger == "regenerate-message" or body.message_id is not None):
         if while_running == "interrupt":
             await _stop(by.runner, by.me, session.session_id)  # so that the history has its partial answer
         fork = _fork(body, await whole_history(by.library, by.me, session.session_id))
     request = body.to_run_request(
-        question, by.me, by.settings.run_knobs, while_running=while_running, edit=fork.edit, regenerate=fork.regenerate
+        question,
+        by.me,
+        by.settings.run_knobs,
+        while_running=while_running,
+        edit=fork.edit,
+        regenerate=fork.regenerate,
+        history=None if named else body.history(),
     )
     run = await by.runner.start(session.session_id, request)
     dialect = AiSdkEncoder({*body.accepts, *accepts})
-    return RunStream(run, dialect, body.on_disconnect or "continue", headers=HEADERS)
+    return RunStream(run, dialect, body.on_disconnect or ("continue" if named else "cancel"), headers=HEADERS)
 
 
 @router.get(
@@ -79,9 +99,7 @@ async def chat(body: UIChatRequest, by: Asking, accepts: Accepts = ()) -> Respon
     response_class=Response,
 )
 @needs("ask")
-async def join_chat(
-    chat_id: ChatId, me: Me, library: OpenLibrary, runner: OpenRunner, accepts: Accepts = ()
-) -> Response:
+async def join_chat(chat_id: ChatId, me: Me, library: OpenLibrary, runner: OpenRunner, accepts: Accepts) -> Response:
     """Join the answer in progress of a chat, from the start of the message."""
     session_id = await named_session(library.database, library.workspaces, me, DIALECT, chat_id)
     run = None if session_id is None else await runner.current(me, session_id)

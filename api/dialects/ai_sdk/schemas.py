@@ -1,7 +1,7 @@
 """Requests of the AI SDK's chat, and the message parts of its replies."""
 
 import mimetypes
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated, Any, Literal, cast
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from answers.citations import landing_url
 from answers.library_listing import FROM_CATALOGUE
 from answers.marks import marked_citations
-from api.dialects.chat_request import parse_question
+from api.dialects.chat_request import MARKS, ChatMessage, Role, parse_question, recent_turns, without_marks
 from api.dialects.citation_marks import (
     PlacedClaim,
     bracket,
@@ -22,9 +22,11 @@ from api.dialects.section_buffer import final_sections
 from api.fields import ChatOptions, Name
 from graph.errors import InvalidRequest
 from graph.evidence import Message, Source
+from graph.rows import Turn
 from tools.sessions.session_store import StoredMessage
 
 MOST_MESSAGES = 10_000
+_ROLES: Mapping[str, Role] = {"user": "user", "assistant": "assistant"}
 ClientFeature = Literal["text-citations", "reset-step"]
 
 
@@ -54,13 +56,18 @@ class UIMessage(BaseModel):
 class UIChatRequest(ChatOptions):
     """A chat's next question, which is its last message; the session has those before it."""
 
-    id: Name = Field(description="The chat's id, chosen by the client: the external id of a session.")
+    id: Name | None = Field(
+        default=None,
+        description="The chat's id, chosen by the client: the external id of a session. Without one, its history is "
+        "in the messages, and it can't be joined, stopped or read again.",
+    )
     messages: list[UIMessage] = Field(default=[], max_length=MOST_MESSAGES)
     message: UIMessage | None = Field(default=None, description="The last message, instead of `messages`.")
     trigger: Literal["submit-message", "regenerate-message"] = "submit-message"
     message_id: Annotated[str | None, Field(max_length=200)] = Field(
         default=None, alias="messageId", description="The answer to regenerate, or the question that was edited."
     )
+    run_id: str | None = Field(default=None, alias="runId", description="Of a run of AG-UI, whose clients send it.")
     accepts: Annotated[list[ClientFeature], Field(max_length=10)] = Field(
         default=[], description="Features that the client understands and some releases do not."
     )
@@ -69,6 +76,11 @@ class UIChatRequest(ChatOptions):
     def sent_messages(self) -> list[UIMessage]:
         """The messages that the client sent, with the question at the end."""
         return [self.message] if self.message is not None else self.messages
+
+    def history(self) -> tuple[Turn, ...]:
+        """Return the last exchanges before the question, without this dialect's marks in the answers."""
+        told = [ChatMessage(_ROLES.get(each.role, "system"), each.text) for each in self.sent_messages]
+        return recent_turns([without_marks(each, MARKS) for each in told])
 
     def question(self) -> str:
         """Return the text of the last message.

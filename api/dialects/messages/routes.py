@@ -8,7 +8,7 @@ from fastapi.responses import JSONResponse, Response
 
 from api.dependencies import Asking, needs
 from api.dialects.messages.encoder import MessagesEncoder
-from api.dialects.messages.schemas import PREFIX, ErrorBody, MessagesRequest, ReplyOptions, whole_message
+from api.dialects.messages.schemas import PREFIX, MessagesErrorBody, MessagesRequest, ReplyOptions, whole_message
 from api.dialects.openai_api import DEPLOYMENT_DEFAULT, answering_model, can_think, thoughts_of
 from api.problems import in_dialect_shape, run_problem
 from api.stream import RunStream, wait_for_end
@@ -20,8 +20,8 @@ RESPONSES: dict[int | str, dict[str, Any]] = {
         "description": "`stream: true`: the events of a message. Otherwise: the message.",
         "content": {"text/event-stream": {}, "application/json": {}},
     },
-    "4XX": {"model": ErrorBody, "description": "The request cannot be served as it is."},
-    **{status: {"model": ErrorBody, "description": HTTPStatus(status).phrase} for status in (502, 503)},
+    "4XX": {"model": MessagesErrorBody, "description": "The request cannot be served as it is."},
+    **{status: {"model": MessagesErrorBody, "description": HTTPStatus(status).phrase} for status in (502, 503)},
 }
 
 

@@ -41,7 +41,7 @@ class Thinking(BaseModel):
     type: str
 
 
-class Options(ChatOptions, Body):
+class MessageOptions(ChatOptions, Body):
     """The body's ``citewell`` field: options that the Messages API has no parameter for."""
 
     session_id: UUID | None = Field(default=None, description="Go on in this session; its history is the server's.")
@@ -56,10 +56,9 @@ class MessagesRequest(BaseModel):
     model: Annotated[str, Field(max_length=100)] = ""
     stream: bool = False
     thinking: Thinking | None = None
-    tools: list[dict[str, Any]] = []
     tool_choice: dict[str, Any] | None = None
     output_config: dict[str, Any] | None = None
-    citewell: Options = Options()
+    citewell: MessageOptions = MessageOptions()
 
     @field_validator("output_config")
     @classmethod
@@ -81,11 +80,11 @@ class MessagesRequest(BaseModel):
     def question(self) -> str:
         """Return the last message's text.
 
-        Raises InvalidRequest if it is not the user's, has other blocks than text, or is too long, and for tools.
+        Raises InvalidRequest if it is not the user's, has other blocks than text or is too long, and for a forced tool.
         """
-        if self.tools and (self.tool_choice or {}).get("type") != "none":
+        if (self.tool_choice or {}).get("type", "auto") not in ("auto", "none"):
             raise InvalidRequest(
-                "tools: they are never called here.", suggestion="Omit them, or send tool_choice {'type': 'none'}."
+                "tool_choice: tools are never called, so none can be forced.", suggestion="Send {'type': 'auto'}."
             )
         last = len(self.messages) - 1
         for place, part in enumerate(self.messages[last].content):
@@ -177,7 +176,7 @@ def whole_message(
     }
 
 
-class ErrorDetail(BaseModel):
+class MessagesErrorDetail(BaseModel):
     """An error. ``code`` is ours and stable; ``message`` is for people and may be reworded."""
 
     type: str
@@ -185,11 +184,11 @@ class ErrorDetail(BaseModel):
     code: str
 
 
-class ErrorBody(BaseModel):
+class MessagesErrorBody(BaseModel):
     """The error body of every route of this dialect."""
 
     type: Literal["error"] = "error"
-    error: ErrorDetail
+    error: MessagesErrorDetail
 
 
 # The types that the SDKs know, by status.

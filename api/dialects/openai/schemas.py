@@ -8,16 +8,16 @@ from uuid import UUID, uuid4
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from api.dialects.annotated_text import AnnotatedText, SourceAddresses, by_appearance, by_index
-from api.dialects.chat_request import ChatMessage, last_question, parse_question, recent_turns, without_marks
+from api.dialects.chat_request import MARKS, ChatMessage, last_question, parse_question, recent_turns, without_marks
 from api.dialects.openai_api import (
     DEFAULT_BASE_URL,
-    MARKS,
     NO_THINKING,
     Part,
     TextForm,
     ToolChoice,
     content_as,
     extension,
+    refuse_schema,
     text_of,
     total_tokens,
 )
@@ -56,7 +56,7 @@ class Metadata(BaseModel):
     session_id: UUID | None = None
 
 
-class Options(SearchOptions, Body):
+class CompletionOptions(SearchOptions, Body):
     """The body's ``citewell`` field: options that OpenAI has no parameter for."""
 
     events: bool | None = Field(default=None, description="Send Open WebUI's events instead of annotations.")
@@ -79,7 +79,7 @@ class CompletionRequest(BaseModel):
     tool_choice: ToolChoice = None
     function_call: ToolChoice = None
     response_format: TextForm = None
-    citewell: Options = Options()
+    citewell: CompletionOptions = CompletionOptions()
 
     @field_validator("n")
     @classmethod
@@ -106,8 +106,11 @@ class CompletionRequest(BaseModel):
     def question(self) -> str:
         """Return the last message's text.
 
-        Raises InvalidRequest if it is not the user's, has other parts than text, or is too long.
+        Raises InvalidRequest if it is not the user's, has other parts than text or is too long, or is to have a form.
         """
+        for place, message in enumerate(self.messages):
+            if message.role in ("system", "developer"):
+                refuse_schema(message.text, f"messages.{place}.content")
         last = len(self.messages) - 1
         for place, part in enumerate(self.messages[last].content):
             if part.type != "text":

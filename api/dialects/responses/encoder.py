@@ -187,7 +187,7 @@ class ResponsesEncoder:
 
     def _write(self, section: FinalSection) -> bytes:
         frames: list[bytes] = []
-        known = len(self._text.annotations)
+        known = len(self._text.first)
         for piece in filter(None, self._text.write(section)):
             if not self._written:
                 frames.append(self._end_reasoning())
@@ -196,9 +196,13 @@ class ResponsesEncoder:
                 frames.append(self._text_event("content_part.added", part=text_part("", [])))
             self._written.append(piece)
             frames.append(self._text_event("output_text.delta", delta=piece, logprobs=[]))
-        for number, made in enumerate(self._text.annotations[known:], start=known):
-            frames.append(self._text_event("output_text.annotation.added", annotation_index=number, annotation=made))
-        return b"".join(frames)
+        return b"".join([*frames, *self._annotate(self._text.first, known)])
+
+    def _annotate(self, annotations: Sequence[Annotation], known: int) -> list[bytes]:
+        return [
+            self._text_event("output_text.annotation.added", annotation_index=number, annotation=annotations[number])
+            for number in range(known, len(annotations))
+        ]
 
     def _end_message(self, status: str) -> bytes:
         if not self._written:
@@ -207,7 +211,8 @@ class ResponsesEncoder:
         part = text_part(text, self._text.annotations)
         item = self._message(status, [part])
         return (
-            self._text_event("output_text.done", text=text, logprobs=[])
+            b"".join(self._annotate(self._text.annotations, len(self._text.first)))
+            + self._text_event("output_text.done", text=text, logprobs=[])
             + self._text_event("content_part.done", part=part)
             + self._event("response.output_item.done", output_index=self._message_index, item=item)
         )

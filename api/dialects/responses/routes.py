@@ -15,7 +15,7 @@ from api.dialects.responses.schemas import (
     CONVERSATION,
     MESSAGE,
     RESPONSE,
-    Deleted,
+    DeletedResponse,
     InputItem,
     InputItems,
     InputText,
@@ -148,7 +148,7 @@ async def cancel_response(response_id: str, request: Request, by: Asking) -> Res
 
 @router.delete("/{response_id}", responses=error_responses(503))
 @needs("ask")
-async def delete_response(response_id: str, by: Asking) -> Deleted:
+async def delete_response(response_id: str, by: Asking) -> DeletedResponse:
     """Delete a response with its session, if it is the only one there."""
     found, session = await _stored(by, response_id)
     others = await by.library.sessions.list_runs(by.me, session_id=session.session_id, limit=2)
@@ -158,7 +158,7 @@ async def delete_response(response_id: str, by: Asking) -> Deleted:
             suggestion=f"DELETE /api/sessions/{session.session_id} deletes the conversation.",
         )
     await by.library.sessions.delete(by.me, session.session_id)
-    return Deleted(id=f"{RESPONSE}{found.run_id}")
+    return DeletedResponse(id=f"{RESPONSE}{found.run_id}")
 
 
 async def _session(body: ResponseRequest, by: Asker) -> tuple[str, str | None, bool]:

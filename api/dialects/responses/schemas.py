@@ -15,15 +15,15 @@ from api.dialects.annotated_text import (
     by_appearance,
     chat_annotation,
 )
-from api.dialects.chat_request import ChatMessage, last_question, parse_question, recent_turns, without_marks
+from api.dialects.chat_request import MARKS, ChatMessage, last_question, parse_question, recent_turns, without_marks
 from api.dialects.openai_api import (
     DEFAULT_BASE_URL,
-    MARKS,
     NO_THINKING,
     Part,
     TextForm,
     ToolChoice,
     content_as,
+    refuse_schema,
     text_of,
     total_tokens,
 )
@@ -107,7 +107,7 @@ class TextOptions(BaseModel):
     format: TextForm = None
 
 
-class Options(SearchOptions, Body):
+class ResponseRequestOptions(SearchOptions, Body):
     """The body's ``citewell`` field: options that OpenAI has no parameter for."""
 
     links: bool | None = Field(default=None, description="Write marks as Markdown links.")
@@ -136,8 +136,9 @@ class ResponseRequest(BaseModel):
     reasoning: Reasoning | None = None
     text: TextOptions | None = None
     tool_choice: ToolChoice = None
+    instructions: Any = None
     prompt: dict[str, Any] | None = None
-    citewell: Options = Options()
+    citewell: ResponseRequestOptions = ResponseRequestOptions()
 
     @field_validator("prompt")
     @classmethod
@@ -189,6 +190,10 @@ class ResponseRequest(BaseModel):
 
         Raises InvalidRequest if it is not the user's, has other parts than text, or is too long.
         """
+        refuse_schema(str(self.instructions), "instructions")
+        for number, item in enumerate(self.input):
+            if item.role in ("system", "developer"):
+                refuse_schema(item.text, f"input.{number}.content")
         place = len(self.input) - 1
         last = self.input[place]
         if not last.is_message:
@@ -330,7 +335,7 @@ def response_object(run_id: str, created: int, status: str, options: ResponseOpt
     }
 
 
-class Deleted(BaseModel):
+class DeletedResponse(BaseModel):
     """The confirmation that a response is deleted."""
 
     id: str

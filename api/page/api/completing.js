@@ -63,13 +63,13 @@ const span = (/** @type {any} */ value) => maybe(object({ start: number, end: nu
 const quoted = { start: number, end: number, quote: text, highlight: span };
 const source = object({
   ...place, index: number, document_id: text, title: text, heading: text, kind, url: named, score: number, excerpt: text,
-  slide: given(number), sheet: given(text), answerhood: given(numbered),
+  slide: given(number), sheet: given(text), page_label: given(text), answerhood: given(numbered),
   passage: (value) => maybe(object({ ...quoted, text, heading_path: list(text) }))(value) ?? undefined,
 });
 const datedBy = oneOf("", "document", "library");
 const citation = object({
   ...place, ...quoted, document_id: text, heading_path: given(list(text)), origin: oneOf("matched", "cited"), verdict, source_index: number, anchor: given(text),
-  slide: given(number), sheet: given(text), cell: given(text),
+  slide: given(number), sheet: given(text), cell: given(text), page_label: given(text),
   copies: given(list(object({ segment_id: text, document_id: text, title: text, date: text, dated_by: datedBy, differs: flag }))), date: given(text), dated_by: given(datedBy),
   freshness: oneOf(undefined, "fresh", "moved", "changed", "deleted", "withheld"), now: (value) => maybe(object(place))(value) ?? undefined,
 });

@@ -73,10 +73,10 @@ export type ChosenDocuments = {
  * outermost first. `context` is what the quote hangs on, the outermost first. `anchor` is the id of its place in the
  * page that the document was taken from, where the document has a url. `copies` are other documents with a copy of the
  * quote; then `date` is that of the quote's own document, "" where their dates tell nothing. `slide`, `sheet` and
- * `cell` are where it stands in a presentation or a workbook; slides count from 0. When an old session is read,
- * `freshness` shows whether the quote is fresh, moved, changed or deleted, and `now` is its current location, if the
- * offsets or the segment number have changed. It is withheld, and empty, where the reader may no longer read its
- * document. In the list of a finished message `mark` is that of its claim.
+ * `cell` are where it stands in a presentation or a workbook; slides count from 0. `page_label` is as in a Source. When
+ * an old session is read, `freshness` shows whether the quote is fresh, moved, changed or deleted, and `now` is its
+ * current location, if the offsets or the segment number have changed. It is withheld, and empty, where the reader may
+ * no longer read its document. In the list of a finished message `mark` is that of its claim.
  */
 export type Citation = {
   segment_id: string;
@@ -100,6 +100,7 @@ export type Citation = {
   slide?: number;
   sheet?: string;
   cell?: string;
+  page_label?: string;
   freshness?: "fresh" | "moved" | "changed" | "deleted" | "withheld";
   now?: Place;
   mark?: "shown" | "pending" | "withheld";
@@ -580,12 +581,13 @@ export type JudgeMark = {
   doubted?: boolean;
 };
 
-/** How a document is laid out: its blocks and its pictures, both in order. */
+/** How a document is laid out: its blocks, its pictures and the sources of its formulas, all in order. */
 export type Layout = {
   document_id: string;
   media_type: string;
   blocks: LayoutBlock[];
   pictures: LayoutPicture[];
+  formulas: LayoutFormula[];
 };
 
 /**
@@ -601,6 +603,14 @@ export type LayoutBlock = {
   level?: number;
   header?: boolean;
   anchor?: string;
+};
+
+/** A formula of the text from `start` to `end`, with its `source` in MathML or LaTeX. */
+export type LayoutFormula = {
+  start: number;
+  end: number;
+  notation: "mathml" | "latex";
+  source: string;
 };
 
 /**
@@ -870,6 +880,23 @@ export type PlaceBox = {
   bottom: number;
   width: number;
   height: number;
+};
+
+/**
+ * The place of canonical text from `start` to `end` in the original; what the format does not have is null. `boxes` are
+ * of PDF alone, and empty where its original is not kept, or where no files may be read. `anchor` is the id to link to.
+ */
+export type PlaceInOriginal = {
+  document_id: string;
+  segment_index: number;
+  start: number;
+  end: number;
+  page_idx: number | null;
+  boxes: PlaceBox[];
+  anchor: string | null;
+  sheet: string | null;
+  cell: string | null;
+  slide: number | null;
 };
 
 /**
@@ -1397,7 +1424,7 @@ export type SimilarDocument = {
  * fields are of the first of them. Once it is cited, `excerpt` shows what is quoted of it. `answerhood` in [0, 1] is
  * the chance that what is shown of it answers the question, where the extractive reader has estimated it; `passage` is
  * what a refusal shows of it. One of a presentation has its `slide`, counting from 0, one of a workbook the name of its
- * `sheet`.
+ * `sheet`, one of a PDF the `page_label` of a page with a name of its own.
  */
 export type Source = {
   index: number;
@@ -1422,6 +1449,7 @@ export type Source = {
   passage?: ShownPassage;
   slide?: number;
   sheet?: string;
+  page_label?: string;
 };
 
 /** What to change of a source. */
@@ -1448,7 +1476,7 @@ export type SourceDeleted = {
 
 /** The sources of a workspace, ordered by their location. */
 export type SourceList = {
-  sources: tools__library__source_records__Source[];
+  sources: SyncedSource[];
 };
 
 /** A segment of a source, and its span of the canonical text. */
@@ -1604,6 +1632,24 @@ export type SyncWish = {
   most_deleted?: number;
 };
 
+/**
+ * A source. `documents` is the number of its documents, `report` what its last sync did. Every place of it was there at
+ * `synced_at`. `owner` and `readers` say who may read it and its documents.
+ */
+export type SyncedSource = {
+  source_id: string;
+  kind: "folder" | "git" | "site" | "s3";
+  location: string;
+  owner: string | null;
+  readers: string[] | null;
+  options: Record<string, unknown>;
+  created_at: string;
+  synced_at: string | null;
+  report: Record<string, unknown> | null;
+  documents: number;
+  syncing: boolean;
+};
+
 export type TextDelta = {
   /** The version of the event schema. */
   schema: 1;
@@ -1682,39 +1728,4 @@ export type Workspace = {
 export type Workspaces = {
   workspaces: Workspace[];
   current: string;
-};
-
-/**
- * The place of canonical text from `start` to `end` in the original; what the format does not have is null. `boxes` are
- * of PDF alone, and empty where its original is not kept, or where no files may be read. `anchor` is the id to link to.
- */
-export type tools__library__places__Place = {
-  document_id: string;
-  segment_index: number;
-  start: number;
-  end: number;
-  page_idx: number | null;
-  boxes: PlaceBox[];
-  anchor: string | null;
-  sheet: string | null;
-  cell: string | null;
-  slide: number | null;
-};
-
-/**
- * A source. `documents` is the number of its documents, `report` what its last sync did. Every place of it was there at
- * `synced_at`. `owner` and `readers` say who may read it and its documents.
- */
-export type tools__library__source_records__Source = {
-  source_id: string;
-  kind: "folder" | "git" | "site" | "s3";
-  location: string;
-  owner: string | null;
-  readers: string[] | null;
-  options: Record<string, unknown>;
-  created_at: string;
-  synced_at: string | null;
-  report: Record<string, unknown> | null;
-  documents: number;
-  syncing: boolean;
 };

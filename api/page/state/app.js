@@ -276,8 +276,10 @@ export class App {
     await this.conversation.ask(ask, pages);
   }
 
-  /** Read the document of a citation, at its quote. @param {Reading} reading */
+  /** Read the document of a citation, at its quote: a step of the browser's history, as a page of its own is. @param {Reading} reading */
   read(reading) {
+    const step = this.reading.value ? "replaceState" : "pushState";
+    if (!reading.linked) history[step]({ reading }, ""); // the address names what is linked
     this.reading.set(reading);
   }
 }

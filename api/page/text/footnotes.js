@@ -104,8 +104,8 @@ function note(citation, sources, { home, places }) {
 }
 
 /** Give where a quote stands now: which cell a moved one is in is not known. @param {Citation} citation */
-function placeNow({ page_idx, slide, sheet, cell, now }) {
-  if (!now) return { page_idx, slide, sheet, cell };
+function placeNow({ page_idx, slide, sheet, cell, page_label, now }) {
+  if (!now) return { page_idx, slide, sheet, cell, page_label };
   return { page_idx: now.page_idx, slide: slide === undefined ? slide : (now.page_idx ?? slide), sheet };
 }
 

@@ -73,12 +73,12 @@ export function sourceButton(app, source, among, shown = source.index) {
 
 /**
  * Write the page, slide or sheet of a source or a quote.
- * @param {{page_idx: number | null, slide?: number, sheet?: string, cell?: string}} entry
+ * @param {{page_idx: number | null, slide?: number, sheet?: string, cell?: string, page_label?: string}} entry
  * @param {(number: string) => string} page
  */
 export function saidPlace(entry, page) {
   const { slide, sheet } = words.answer;
-  return placeOf(entry, { page: (at) => page(number(at)), slide: (at) => slide(number(at)), sheet });
+  return placeOf(entry, { page: (at) => page(typeof at === "string" ? at : number(at)), slide: (at) => slide(number(at)), sheet });
 }
 
 /**

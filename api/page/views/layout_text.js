@@ -8,6 +8,8 @@ import { markedIn, pieces } from "./reader_marks.js";
 /** @typedef {import("./reader_marks.js").Mark} Mark */
 /** @typedef {{element: HTMLElement, from: number, to: number}} Leaf */
 
+const MOST_SHOWN = 20; // formulas of a slice
+
 /** A text whose slices stand in elements, with marks in them. Offsets are those of the whole text in UTF-16. */
 export class LaidOutText {
   /** @param {import("../api/types.js").RawSegment[]} segments */
@@ -22,6 +24,8 @@ export class LaidOutText {
       this.starts.push(at);
       at += segment.text.length;
     }
+    /** Formulas that lines of the text say, in its order. @type {{from: number, to: number, source: string}[]} */
+    this.formulas = [];
     /** @type {Leaf[]} */
     this.leaves = [];
     /** @type {Mark[]} */
@@ -40,6 +44,9 @@ export class LaidOutText {
     const leaf = { element, from, to };
     this.leaves.push(leaf);
     this.draw(leaf);
+    while (this.formulas[0] && this.formulas[0].to <= from) this.formulas.shift();
+    const sources = this.formulas.slice(0, MOST_SHOWN).filter((formula) => formula.from < to).map(({ source }) => source);
+    if (sources.length) element.title = sources.join("\n");
     return element;
   }
 

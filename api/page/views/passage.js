@@ -25,7 +25,7 @@ export function passageIn({ claims }, { family }) {
  * Say where a passage is quoted from, and which other documents hold a copy of it; of all of them the date, if it tells anything.
  * @param {HTMLElement} way The button that leads there.
  * @param {Source | undefined} source
- * @param {Pick<Citation, "page_idx" | "slide" | "sheet" | "cell" | "heading_path" | "copies" | "date" | "dated_by">} place
+ * @param {Pick<Citation, "page_idx" | "slide" | "sheet" | "cell" | "page_label" | "heading_path" | "copies" | "date" | "dated_by">} place
  */
 export function quotedFrom(way, source, place) {
   const at = saidPlace({ ...place, page_idx: place.page_idx ?? source?.page_idx ?? null }, words.answer.page);

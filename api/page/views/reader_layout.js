@@ -37,6 +37,7 @@ export function readerLayout(client) {
       const { document_id: id, media_type: mediaType } = document;
       const layout = await client.layout(id, signal);
       text = new LaidOutText(raw.segments);
+      text.formulas = (layout.formulas ?? []).map(({ start, end, source }) => ({ from: text.unit(start), to: text.unit(end), source }));
       fill(body);
       element.scrollTop = 0;
       const placed = layout.blocks.map((block) => ({ ...block, from: text.unit(block.start), to: text.unit(block.end) }));

@@ -9,6 +9,7 @@ from tests.wire.adapters.conversation import ConversationAdapter
 from tests.wire.adapters.docmost import DocmostAdapter
 from tests.wire.adapters.docs_chatbot import DocsChatbotAdapter
 from tests.wire.adapters.id_citations import IdCitationsAdapter
+from tests.wire.adapters.langgraph import LangGraphAdapter
 from tests.wire.adapters.messages import MessagesAdapter
 from tests.wire.adapters.native import NativeAdapter
 from tests.wire.adapters.openai import OpenAIAdapter
@@ -27,4 +28,5 @@ ADAPTERS: Mapping[str, Callable[[], Adapter]] = {
     "messages": MessagesAdapter,
     "ai_sdk": AiSdkAdapter,
     "ag_ui": AgUiAdapter,
+    "langgraph": LangGraphAdapter,
 }

@@ -1,0 +1,18 @@
+"""How much of the processor a process takes while others want it."""
+
+import os
+from contextlib import suppress
+from pathlib import Path
+
+NICENESS = 10
+
+
+def give_way(process: int | None = None) -> None:
+    """Let others go before a process, this one unless named, that leads a session, and before what it will start.
+
+    Where Linux shares the processor between sessions first (autogroups), niceness alone counts within one session.
+    """
+    process = process or os.getpid()
+    os.setpriority(os.PRIO_PROCESS, process, NICENESS)
+    with suppress(OSError):  # not Linux, or without autogroups
+        Path(f"/proc/{process}/autogroup").write_text(str(NICENESS), encoding="ascii")

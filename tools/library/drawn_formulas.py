@@ -1,0 +1,58 @@
+"""The formulas of a file as it writes them, for viewers of its text, which holds each as one line.
+
+They are found in a process that reads files, and told only where the text is still the one that was stored.
+"""
+
+import re
+from contextlib import suppress
+from typing import Any, Literal
+
+from typing_extensions import TypedDict
+
+from graph.errors import CitewellError, UnreadableDocument
+from tools.library.drawn_pictures import PICTURED
+
+# Media types of files that are looked into for what is drawn beside their text.
+DRAWN = re.compile(rf"{PICTURED.pattern}|epub|rtf|x-(?:la)?tex|x-org|asciidoc|x-rst|ipynb")
+MOST = 10_000  # formulas of a document
+_LONGEST = 10_000  # letters of one
+
+
+class LayoutFormula(TypedDict):
+    """A formula of the text from ``start`` to ``end``, with its ``source`` in MathML or LaTeX."""
+
+    start: int
+    end: int
+    notation: Literal["mathml", "latex"]
+    source: str
+
+
+def formulas_in(data: bytes, media_type: str, text: str) -> list[LayoutFormula]:
+    """Return the formulas of a file whose canonical text is given; none where it is read as another text today."""
+    from tools.parsers import parse  # with all formats
+
+    with suppress(CitewellError):
+        parsed = parse(data, name="", media_type=media_type)
+        if parsed.text == text:
+            return [
+                LayoutFormula(start=each.start, end=each.end, notation=each.notation, source=each.source)
+                for each in parsed.formulas[:MOST]
+                if len(each.source) <= _LONGEST
+            ]
+    return []
+
+
+def formulas_of(reply: dict[str, Any]) -> list[LayoutFormula]:
+    """Return the formulas of a frame. Raises UnreadableDocument for a frame that no reader of ours sends."""
+    try:
+        return [
+            LayoutFormula(
+                start=int(each["start"]),
+                end=int(each["end"]),
+                notation="latex" if each["notation"] == "latex" else "mathml",
+                source=str(each["source"])[:_LONGEST],
+            )
+            for each in reply.get("formulas", [])[:MOST]
+        ]
+    except (KeyError, TypeError, ValueError) as error:
+        raise UnreadableDocument("The file can't be read.") from error
