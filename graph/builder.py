@@ -146,15 +146,17 @@ def join(name: str, steps: Mapping[str, StepNode]) -> JoinedNode:
 
     async def run_joined(state: State, runtime: Runtime[Context]) -> Command[str]:
         tell = get_config().get("configurable", {}).get(ADVANCED_KEY)
-        at, updates, then = "", list[Update](), [name]
+        at, written, then = "", set[str](), [name]
         while len(then) == 1 and then[0] not in APART and not (at and state.spent[at]["calls"]):
             at = then[0]
-            updates.append(await steps[at](state, runtime))
-            state = advanced(state, updates[-1])
+            update = await steps[at](state, runtime)
+            written |= update.keys()
+            state = advanced(state, update)
+            del update  # or it would be held while the next step waits
             then = following(at, state)
             if tell is not None:
                 tell(state)
-        return Command(update=updates[0] if len(updates) == 1 else written_as(state, updates), goto=then)
+        return Command(update=written_as(state, written), goto=then)
 
     run_joined.__name__ = name
     return run_joined
