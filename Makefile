@@ -9,6 +9,7 @@ STUDIO_PORT ?= 2024
 SET ?= own
 WIRE := tests/wire/node
 PAGE := tests/page/node
+ENGINES := tests/engines/node
 CODE := answers api bench citewell cli evals graph migrations nodes prompts research text tools tests
 
 # Tests and commands start hundreds of processes. Where an image says that Python keeps no bytecode, each would compile
@@ -34,11 +35,12 @@ studio: .venv/dev.installed ## serve the graph to LangGraph Studio on STUDIO_POR
 NODE := $(shell command -v node >/dev/null && command -v npm)
 CLIENTS := $(if $(NODE),$(WIRE)/node_modules/.package-lock.json)
 PAGE_CHECKS := $(if $(NODE),$(PAGE)/node_modules/.package-lock.json)
+SERVERS := $(if $(NODE),$(ENGINES)/node_modules/.package-lock.json)
 
 test: .venv/dev.installed $(CLIENTS) $(PAGE_CHECKS) ## run the tests, four files at a time: they wait as much as they work
 	@$(RUN)/pytest -n 4 --dist loadfile --no-loadscope-reorder $(ARGS)
 
-test-engines: .venv/dev.installed .engines/installed ## run the tests that need an engine beside PostgreSQL; make test skips them
+test-engines: .venv/dev.installed .engines/installed $(SERVERS) ## run the tests that need an engine or another PostgreSQL; make test skips them
 	@PATH="$(CURDIR)/.engines/bin:$$PATH" PYTHONPATH="$$(.engines/bin/python -c 'import site; print(site.getsitepackages()[0])')" $(RUN)/pytest tests/engines $(ARGS)
 
 contract: .venv/dev.installed .contract/installed ## hold the service to its OpenAPI document; CONTRACT_SECONDS=60 bounds it
@@ -80,7 +82,7 @@ sbom: .venv/runtime.installed ## write what wheel and image are made of to dist/
 	@$(RUN)/python requirements/sbom.py dist
 
 clean: ## remove the environment and every cache; libraries stay
-	@rm -rf .venv .contract .engines $(WIRE)/node_modules $(PAGE)/node_modules .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .langgraph_api .citewell-gate *.egg-info
+	@rm -rf .venv .contract .engines $(WIRE)/node_modules $(PAGE)/node_modules $(ENGINES)/node_modules .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .langgraph_api .citewell-gate *.egg-info
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # npm writes this file last, and only when everything of the lock is there.

@@ -44,29 +44,36 @@ def emit_listing(
 
 
 def listing_text(asked: LibraryQuestion, listing: Listing, language: str) -> str:
-    """Return the answer in Markdown: how many documents there are, a list of the newest, and how many more."""
+    """Return the answer in Markdown: how many documents there are, a list of the newest, and how many more.
+
+    An order to change files is answered with what can be done instead, and where the file that it names is.
+    """
     wording = prompts.lines(language)
-    name, since, until = excerpt(asked["name"], LONGEST_TITLE), asked["since"], asked["until"]
-    if not listing.total:
-        if asked["asks"] == "find":
-            return wording.catalogue_not_found.format(name=name)
-        if asked["asks"] == "changed":
-            return wording.catalogue_unchanged.format(since=since, until=until)
-        if asked["media_type"]:
-            return wording.catalogue_no_format
-        return prompts.join_lines(language, [wording.catalogue_empty, wording.fill_library])
     count = wording.one_document if listing.total == 1 else wording.documents.format(count=listing.total)
-    if asked["asks"] == "find":
-        lead = wording.catalogue_found.format(documents=count, name=name)
-    elif asked["asks"] == "changed":
-        lead = wording.catalogue_changed.format(documents=count, since=since, until=until)
-    elif asked["media_type"]:
-        lead = wording.catalogue_of_format.format(documents=count)
-    else:
-        lead = wording.catalogue_holds.format(documents=count)
+    told = {"name": excerpt(asked["name"], LONGEST_TITLE), "since": asked["since"], "until": asked["until"]}
+    lead, nothing = (text.format(documents=count, **told) for text in _leads(asked, wording))
+    if not listing.total:
+        how = [wording.fill_library] if nothing == wording.catalogue_empty else []
+        return prompts.join_lines(language, [nothing, *how])
     lines = [lead, "", *(f"- {_line(document, wording)}" for document in listing.documents)]
     more = listing.total - len(listing.documents)
     return "\n".join([*lines, "", wording.catalogue_more.format(count=more)] if more else lines)
+
+
+def _leads(asked: LibraryQuestion, wording: prompts.Lines) -> tuple[str, str]:
+    """Return what stands before a list of documents, and what is said where there is none."""
+    match asked["asks"]:
+        case "edit":
+            return wording.read_only, wording.read_only
+        case "mention":
+            return wording.catalogue_mentions, wording.catalogue_not_found
+        case "find":
+            return wording.catalogue_found, wording.catalogue_not_found
+        case "changed":
+            return wording.catalogue_changed, wording.catalogue_unchanged
+    if asked["media_type"]:
+        return wording.catalogue_of_format, wording.catalogue_no_format
+    return wording.catalogue_holds, wording.catalogue_empty
 
 
 def _line(document: ListedDocument, wording: prompts.Lines) -> str:

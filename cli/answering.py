@@ -11,6 +11,7 @@ from typing import Any
 from cli.asked import Asked
 from cli.command import BY_CODE, Exit, Failed, identity_of
 from cli.console import Screen
+from cli.nearest_names import refuse_unknown_spaces, telling_nearest_workspace
 from cli.rendering.terminal_run import TerminalRun
 from graph.context import Context
 from graph.entrypoint import Citewell
@@ -108,8 +109,11 @@ async def answer(citewell: Citewell, settings: Settings, asked: Asked, screen: S
     )
     session_id = asked.session
     is_new = session_id is None
+    library = citewell.library
+    async with telling_nearest_workspace(library.workspaces):
+        await refuse_unknown_spaces(library.documents, identity, context.spaces)
+        await library.workspaces.number(identity.workspace)
     if session_id is None:
-        await citewell.library.workspaces.number(identity.workspace)  # raises for a mistyped name
         session_id = (await citewell.library.sessions.create(identity)).session_id
     request = RunRequest(asked.question, context, tuple(asked.pages), asked.selected_text.strip())
     shown = None if asked.as_json else TerminalRun(screen.results(), screen.progress())

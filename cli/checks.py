@@ -16,16 +16,16 @@ from fastapi import FastAPI
 from api.app import mount_routes
 from cli.command import BY_CODE, Exit, opened_embedder
 from cli.judge import JudgeState, configured_judges, judge_states
+from cli.model_servers import list_models
 from cli.provenance import PREFIX, environment_name, setting_names
 from graph.errors import (
     CitewellError,
     ConfigurationError,
     DatabaseUnavailable,
     EmbeddingMismatch,
-    ModelRefused,
-    ModelUnavailable,
 )
 from migrations import pending
+from text.counted import counted
 from text.terms import TERMS_VERSION
 from tools.backends.backend_registry import configured_families, opened_reranker
 from tools.embeddings.embedder import Embedder, refuse_mismatch
@@ -46,7 +46,6 @@ log = logging.getLogger("citewell.cli")
 CONNECT_SECONDS = 5
 # Names of ours that are no settings: of a command's option, of compose.yaml, and of the measurements.
 OTHER_NAMES = ("CITEWELL_MOVE_TO", "CITEWELL_DATABASE_PASSWORD", "CITEWELL_BENCH_")
-START_IT = "Start it, or correct the model's base_url."
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,7 +244,7 @@ async def check_terms(settings: Settings) -> Check:
     except CitewellError as error:
         return failed("terms", error)
     told = (
-        f"{older} workspaces are of an earlier release: dates, versions and typos are found in them after"
+        f"{counted(older, 'workspace')} of an earlier release: dates, versions and typos are found there after"
         " `citewell reindex`"
         if older
         else "all spellings of a word are found"
@@ -258,33 +257,16 @@ _OLDER_TERMS = f"SELECT count(*) FROM library_statistics WHERE segments > 0 AND 
 
 async def check_model(model: ModelSettings) -> Check:
     """Check that a model's endpoint responds; one that cannot list its models passes too."""
-    from openai import APIConnectionError, APIStatusError, AsyncOpenAI
-
     name = f"model {model.name}"
-    client = AsyncOpenAI(
-        base_url=model.base_url,
-        api_key=model.api_key.get_secret_value() or "none",
-        timeout=CONNECT_SECONDS,
-        max_retries=0,
-    )
     facts: dict[str, object] = {"model": model.model, "base_url": model.base_url}
     try:
-        async with client:
-            served = [listed.id async for listed in client.models.list()]
-    except APIConnectionError:
-        return failed(name, ModelUnavailable(f"{model.base_url} cannot be reached.", suggestion=START_IT))
-    except APIStatusError as error:
-        if error.status_code in (401, 403):
-            advice = "Set the model's api_key to one that the endpoint accepts."
-            refused = ModelRefused(f"{model.base_url} rejects the key ({error.status_code}).", suggestion=advice)
-            return failed(name, refused)
-        if error.status_code >= 500:
-            return failed(
-                name, ModelUnavailable(f"{model.base_url} responds with {error.status_code}.", suggestion=START_IT)
-            )
+        served = await list_models(model.base_url, model.api_key.get_secret_value())
+    except CitewellError as error:
+        return failed(name, error)
+    if served is None:
         return Check(name, True, f"{model.base_url} responds; it does not list its models", facts=facts)
     if model.model not in served:
-        advice = f"It lists {', '.join(served[:5]) or 'none'}; an alias may still work."
+        advice = f"It lists {', '.join(list(served)[:5]) or 'none'}; an alias may still work."
         return Check(name, True, f"{model.base_url} responds, but does not list {model.model}", advice, facts=facts)
     return Check(name, True, f"{model.model} at {model.base_url}", facts=facts)
 
@@ -319,9 +301,11 @@ async def check_milvus(settings: Settings) -> Check:
         "waiting_documents": backlog.documents,
         "behind_seconds": round(backlog.seconds),
     }
-    lag = f"; {backlog.documents} documents wait, since {backlog.seconds:.0f} s" if backlog.documents else ""
+    lag = (
+        f"; {counted(backlog.documents, 'document')} waiting, for {backlog.seconds:.0f} s" if backlog.documents else ""
+    )
     state = "names candidates" if index.state == "serving" else "is being filled"
-    return Check("milvus", True, f"{index.collection} {state}, of {rows} segments{lag}", facts=facts)
+    return Check("milvus", True, f"{index.collection} {state}, of {counted(rows, 'segment')}{lag}", facts=facts)
 
 
 async def check_login(settings: Settings) -> Check:

@@ -24,6 +24,7 @@ from typer.core import TyperCommand
 
 from cli.console import print_json, progress_console
 from cli.deferred_packages import defer_packages
+from cli.nearest_names import telling_nearest_workspace
 from graph.errors import CitewellError, InvalidRequest
 from graph.evidence import Identity
 
@@ -130,7 +131,10 @@ async def opened(settings: "Settings", *, durability: "Durability | None" = None
     from graph.entrypoint import open_citewell
     from tools.judges.examiner import without_background_exam
 
-    async with open_citewell(without_background_exam(settings), durability=durability) as citewell:
+    async with (
+        open_citewell(without_background_exam(settings), durability=durability) as citewell,
+        telling_nearest_workspace(citewell.library.workspaces),
+    ):
         _collect_from_here_on()
         yield citewell
 
@@ -145,8 +149,10 @@ async def opened_database(settings: "Settings") -> AsyncIterator["Storage"]:
     from tools.storage.tenants import Workspaces
 
     async with open_databases(settings) as database:
+        workspaces = Workspaces(database)
         _collect_from_here_on()
-        yield Storage(settings, database, Workspaces(database))
+        async with telling_nearest_workspace(workspaces):
+            yield Storage(settings, database, workspaces)
 
 
 def _collect_from_here_on() -> None:

@@ -14,6 +14,7 @@ import typer
 from cli.command import Exit, awaited, opened_database, opened_embedder, settings_for
 from cli.console import print_json, print_result, progress_console
 from cli.options import AsJson, Tasks, WorkspaceName, Yes, confirmed
+from text.counted import counted
 from tools.confinement.priority import give_way
 
 if TYPE_CHECKING:
@@ -85,7 +86,9 @@ async def reindex(
         with _progress("Embedding") as on_progress:
             done = await _embed_library(storage.database, embedder, settings, on == "ray", tasks, on_progress)
     print_result(
-        done, f"Embedded {done.segments} segments with {done.model}, {done.dimension} dimensions.", as_json=as_json
+        done,
+        f"Embedded {counted(done.segments, 'segment')} with {done.model}, {done.dimension} dimensions.",
+        as_json=as_json,
     )
 
 
@@ -139,7 +142,7 @@ async def _switch(to: str, as_json: bool) -> None:
                 with _progress("Filling Milvus") as on_progress:
                     index = await keeper.fill(embedder.dimension, on_progress)
                 rows = await milvus.count(index.collection)
-                message = f"Milvus names the candidates of searches now, of {rows} segments."
+                message = f"Milvus names the candidates of searches now, of {counted(rows, 'segment')}."
     finally:
         await milvus.close()
     print_result({"engine": to, "segments": rows}, message, as_json=as_json)
@@ -197,7 +200,9 @@ async def purge(
         originals = Originals.of(settings, storage.database, storage.workspaces)
         documents = Documents(storage.database, storage.workspaces, originals)
         purged = await documents.purge(settings.workspace, older_than=timedelta(days=older_than_days))
-    print_result({"workspace": settings.workspace, "purged": purged}, f"Removed {purged} documents.", as_json=as_json)
+    print_result(
+        {"workspace": settings.workspace, "purged": purged}, f"Removed {counted(purged, 'document')}.", as_json=as_json
+    )
     return Exit.OK
 
 
@@ -240,6 +245,6 @@ async def expire(days: IdleDays = None, dry_run: DryRun = False, as_json: AsJson
         return
     done = "Would delete" if dry_run else "Deleted"
     print(
-        f"{done} {gone.sessions} sessions idle for {retention}, {gone.ephemeral_sessions} ephemeral ones, "
-        f"{gone.run_events} events of finished runs, and {gone.jobs} jobs that ended long ago."
+        f"{done} {counted(gone.sessions, 'session')} idle for {retention}, {gone.ephemeral_sessions} ephemeral, "
+        f"{counted(gone.run_events, 'event')} of finished runs, and {counted(gone.jobs, 'job')} that ended long ago."
     )

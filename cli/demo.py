@@ -8,6 +8,7 @@ import typer
 
 from cli.command import Exit, awaited, identity_of, opened, settings_for
 from cli.console import print_json, progress_console, result_console
+from cli.nearest_names import did_you_mean
 from cli.options import AsJson
 
 if TYPE_CHECKING:
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from cli.rendering.demo_stage import Stage
     from graph.entrypoint import Citewell
     from graph.evidence import Identity
+    from tools.settings import Settings
 
 WORKSPACE = "demo"
 INSTALLED_DOCS = Path(__file__).resolve().parent / "manual"  # in a wheel; a clone has it in docs/
@@ -76,6 +78,7 @@ async def demo(model: Model = "extractive", as_json: AsJson = False) -> Exit:
             "The demo needs the manual, which is not installed.", suggestion="Install Citewell's wheel, or clone it."
         )
     settings = settings_for(WORKSPACE)
+    _refuse_unknown(settings, model)
     stage = None if as_json else Stage(result_console(), progress_console())
     if stage is not None:
         stage.open()
@@ -88,6 +91,17 @@ async def demo(model: Model = "extractive", as_json: AsJson = False) -> Exit:
     if stage is not None and not failed:
         stage.close(outcomes[1].run.session_id)
     return failed[0] if failed else Exit.OK
+
+
+def _refuse_unknown(settings: "Settings", model: str) -> None:
+    """Refuse a model that is not configured, before anything is started. Raises UnknownModel."""
+    from graph.errors import UnknownModel
+    from tools.backends.backend_registry import configured_families
+    from tools.settings import EXTRACTIVE
+
+    if configured_families(settings)(model).fallback is not None:  # another model would answer
+        known = [EXTRACTIVE, *(each.name for each in settings.models)]
+        raise UnknownModel(f"model: no model is named {model!r}.", suggestion=did_you_mean(model, known) or None)
 
 
 async def _fill(citewell: "Citewell", identity: "Identity", stage: "Stage | None") -> None:

@@ -17,6 +17,7 @@ from cli.command import (
     warn_empty_library,
 )
 from cli.console import print_json, print_result, print_rows, result_console
+from cli.nearest_names import refuse_unknown_spaces
 from cli.options import AsJson, Cursor, UserName, WorkspaceName, Yes, as_id, confirmed, writing
 
 if TYPE_CHECKING:
@@ -58,6 +59,7 @@ async def list_(
             source=None if source is None else as_id(source, "source"),
         )
         if not page.documents:
+            await refuse_unknown_spaces(_documents(storage), storage.identity, [space] if space else [])
             await warn_empty_library(storage)
     rows = [
         [

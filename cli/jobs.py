@@ -9,6 +9,7 @@ import typer
 from cli.command import Storage, awaited, opened_database, opened_embedder, settings_for
 from cli.console import print_json, print_rows, progress_console, result_console
 from cli.options import AsJson, Cursor, UserName, WorkspaceName, as_id
+from text.counted import counted
 
 if TYPE_CHECKING:
     from graph.evidence import Identity
@@ -163,10 +164,10 @@ def _print(detail: "JobDetail") -> None:
     console, errors, job = result_console(), progress_console(), detail.job
     rate = f"  {job.rate:.1f} files/s" if job.rate is not None else ""
     left = f"  {job.eta_seconds:.0f} s left" if job.eta_seconds is not None else ""
-    line = f"{_ended(job)} of {job.files} files  {job.segments} segments{rate}{left}"
+    line = f"{_ended(job)} of {counted(job.files, 'file')}  {counted(job.segments, 'segment')}{rate}{left}"
     console.print(Text.assemble((job.state.ljust(11), "bold"), line), soft_wrap=True)
     for number in job.reading:
-        done = f"  {number['segments_done']} of {number['segments']} segments" if number["segments"] else ""
+        done = f"  {number['segments_done']} of {counted(number['segments'], 'segment')}" if number["segments"] else ""
         console.print(Text.assemble(("reading    ", "dim"), one_line(number["name"]), (done, "dim")), soft_wrap=True)
     for file in detail.files:
         errors.print(Text.assemble(("refused    ", "bold red"), (one_line(file.name), "bold")))

@@ -1,7 +1,7 @@
 """citewell judge: take the exam of a model that judges claims, and show which judge has a say in which language."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -52,29 +52,51 @@ async def exam(
     the deployment, language by language, and counts from the next claim on. Exits with 0 whatever the result, with 5
     where the judge can't be asked or another process is taking its exam.
     """
-    from tools.judges.exam_store import ExamStore
-    from tools.judges.examiner import Examiner, exam_cost
-    from tools.runs.verdict_upgrades import VerdictUpgrades
 
-    settings = settings_for()
-    asked = _judge_of(settings, model)
-    async with opened_database(settings) as storage:
-        upgrades = VerdictUpgrades(storage.database)
-        examiner = Examiner(ExamStore(storage.database), settings.judge, after_exam=upgrades.run)
-        exam = await examiner.exam()
-        chosen = _checked(language, exam) if language else await _languages_of_library(storage, exam)
-        console = progress_console()
-        cost = exam_cost(exam, chosen, settings.judge)
-        console.print(f"{asked.name} takes its exam in {', '.join(chosen)}: {cost}.", markup=False)
-        with progress_bar("Judging") as progress:
-            results = await examiner.take(asked, chosen, again=again, progress=progress, at_once=concurrency)
-    state = JudgeState(asked.name, asked.version, exam.digest, results={code: results[code] for code in chosen})
+    def told(cost: str) -> bool:
+        progress_console().print(cost, soft_wrap=True)
+        return True
+
+    state = await take_exam(settings_for(), model, language or (), agreed=told, again=again, at_once=concurrency)
     if as_json:
         print_json({**state.document(), "stored": True})
         return
     _show([state])
     for code, result in state.results.items():
-        console.print(f"{code}: {'; '.join(result.faults) or 'passed'}.", markup=False)
+        progress_console().print(f"{code}: {'; '.join(result.faults) or 'passed'}.", markup=False)
+
+
+async def take_exam(
+    settings: "Settings",
+    model: str,
+    languages: Sequence[str],
+    *,
+    agreed: Callable[[str], bool],
+    again: bool = False,
+    at_once: int = 4,
+) -> "JudgeState":
+    """Take the exam of the judge of a model's answers; it has no result where its cost, in words, is not ``agreed``.
+
+    Without ``languages`` it is in those of the default workspace. Raises UnknownModel, ConfigurationError,
+    InvalidRequest and what ``Examiner.take`` raises.
+    """
+    from tools.judges.exam_store import ExamStore
+    from tools.judges.examiner import Examiner, exam_cost
+    from tools.runs.verdict_upgrades import VerdictUpgrades
+
+    asked = _judge_of(settings, model)
+    async with opened_database(settings) as storage:
+        examiner = Examiner(
+            ExamStore(storage.database), settings.judge, after_exam=VerdictUpgrades(storage.database).run
+        )
+        exam = await examiner.exam()
+        chosen = _checked(languages, exam) if languages else await _languages_of_library(storage, exam)
+        cost = exam_cost(exam, chosen, settings.judge)
+        if not agreed(f"{asked.name} takes its exam in {', '.join(chosen)}: {cost}."):
+            return JudgeState(asked.name, asked.version, exam.digest, missing=tuple(chosen), cost=cost)
+        with progress_bar("Judging") as progress:
+            results = await examiner.take(asked, chosen, again=again, progress=progress, at_once=at_once)
+    return JudgeState(asked.name, asked.version, exam.digest, results={code: results[code] for code in chosen})
 
 
 @judge.command("list")

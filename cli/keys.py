@@ -8,6 +8,7 @@ from cli.command import Storage, awaited, opened_database, settings_for
 from cli.console import print_result, print_rows, progress_console
 from cli.options import AsJson, UserName, WorkspaceName, Yes, confirmed
 from graph.errors import InvalidRequest
+from text.counted import counted
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -233,7 +234,7 @@ async def revoke_links(
         shares = await Shares(storage.database, storage.workspaces, settings).revoke_all(settings.workspace, user)
     print_result(
         {"workspace": settings.workspace, "user": user, "revoked": True, "shares": shares},
-        f"Ended the links and {shares} shares of {whose} in the workspace {settings.workspace}.",
+        f"Ended the links and {counted(shares, 'share')} of {whose} in the workspace {settings.workspace}.",
         as_json=as_json,
     )
 

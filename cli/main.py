@@ -16,6 +16,7 @@ from cli.ingest import ingest
 from cli.jobs import jobs, worker
 from cli.judge import judge
 from cli.keys import keys, links, logins
+from cli.model import model
 from cli.search import search
 from cli.serve import mcp, serve
 from cli.sessions import export, sessions
@@ -53,6 +54,7 @@ app.command()(audit)
 app.add_typer(links, name="links")
 app.add_typer(logins, name="logins")
 app.add_typer(judge, name="judge")
+app.add_typer(model, name="model")
 app.command()(serve)
 app.command()(mcp)
 app.command()(worker)

@@ -14,6 +14,7 @@ from cli.command import (
     warn_empty_library,
 )
 from cli.console import print_json, progress_console, result_console
+from cli.nearest_names import refuse_unknown_spaces
 from cli.options import AsJson, MinScore, SearchedPages, Spaces, TopK, UserName, WorkspaceName, as_id
 
 
@@ -30,12 +31,13 @@ async def search(
 ) -> None:
     """Search the library without generating an answer.
 
-    Shows the best segments first, with their relevance.
+    Shows the best segments first, with their places.
     """
     from cli.rendering.transcript import show_hits
     from graph.errors import InvalidRequest
     from graph.ports import SearchQuery
     from tools.embeddings.embedder import refuse_mismatch
+    from tools.library.catalogue import Documents
     from tools.retrieval.hybrid_search import HybridSearcher
 
     if not query.strip():
@@ -53,6 +55,7 @@ async def search(
     async with opened_database(settings) as storage, opened_embedder(settings) as embedder:
         async with storage.database.connection() as connection:
             await refuse_mismatch(connection, embedder)
+        await refuse_unknown_spaces(Documents(storage.database, storage.workspaces), storage.identity, space or ())
         searcher = HybridSearcher(storage.database, storage.workspaces, embedder)
         found = await searcher.search(search_query)
         if not found.hits:

@@ -12,6 +12,7 @@ from cli.console import print_json, print_result, print_rows, progress_console, 
 from cli.ingest import PROCESSES, opened_pages
 from cli.options import AsJson, Owner, Readers, SpaceSlug, UserName, WorkspaceName, Yes, as_id, confirmed
 from cli.rendering.ingested_files import similar
+from text.counted import counted
 
 if TYPE_CHECKING:
     from graph.evidence import Identity
@@ -267,12 +268,14 @@ async def delete(
         sources = _sources(storage)
         source = await sources.get(storage.identity, as_id(source_id, "source"))
         what = "and keep" if keep_documents else "with"
-        if not confirmed(f"Delete the source {source.location} {what} its {source.documents} documents?", yes):
+        if not confirmed(
+            f"Delete the source {source.location} {what} its {counted(source.documents, 'document')}?", yes
+        ):
             return Exit.USAGE
         deleted = await sources.delete(storage.identity, source.source_id, with_documents=not keep_documents)
     print_result(
         {"source_id": source.source_id, "deleted": True, "documents_deleted": deleted},
-        f"Deleted {source.location}, and {deleted} documents.",
+        f"Deleted {source.location}, and {counted(deleted, 'document')}.",
         as_json=as_json,
     )
     return Exit.OK

@@ -13,10 +13,12 @@ import typer
 from cli.ask import Model, ModelCalls, Seconds, Tokens
 from cli.command import Exit, awaited, identity_of, settings_for
 from cli.console import print_json, progress_console, result_console
+from cli.nearest_names import refuse_unknown_spaces, telling_nearest_workspace
 from cli.options import AsJson, SearchedPages, Spaces, UserName, WorkspaceName, as_id
 from graph.errors import InvalidRequest
 from graph.evidence import Identity
 from graph.usage import Meter
+from text.counted import counted
 
 if TYPE_CHECKING:
     from answers.claim_evidence import Evidence
@@ -82,6 +84,8 @@ async def verify(
     listed = None if claims is None else _claims(_decoded(_bytes(str(claims), "--claims"), "--claims", str(claims)))
     text = "" if claims is not None else _decoded(_bytes(file, "FILE"), "FILE", file)
     async with _opened(settings, model, not no_judge, bool(texts)) as (family, opened):
+        if opened is not None:
+            await refuse_unknown_spaces(opened.documents, identity_of(settings), space or ())
         meter = Meter(calls_left=max_model_calls, tokens_left=max_tokens, seconds_left=max_seconds)
         evidence = _evidence(texts, opened, identity_of(settings), space or [], page or [])
         verifier = Verifier(family.checker, None if no_judge else family.judge, meter)
@@ -112,6 +116,7 @@ async def _opened(
 
     async with (
         open_library(without_background_exam(settings)) as library,
+        telling_nearest_workspace(library.workspaces),
         library.spending.verification(identity_of(settings)),
     ):
         yield library.families(model), library
@@ -197,7 +202,7 @@ def _show(found: "Verification", files: list[Path]) -> None:
     show_verdicts(result_console(), found, [str(path) for path in files])
     console = progress_console()
     counts = ", ".join(f"{count} {said}" for said, count in Counter(map(grade_of, found["claims"])).items())
-    console.print(f"{len(found['claims'])} claims: {counts}." if counts else "No claims.")
+    console.print(f"{counted(len(found['claims']), 'claim')}: {counts}." if counts else "No claims.")
     for note in (found["degraded"], found["fallback"] and found["fallback"]["message"]):
         if note:
             console.print(note, style="yellow")

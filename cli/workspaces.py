@@ -9,6 +9,7 @@ import typer
 from cli.command import Exit, awaited, opened_database, settings_for
 from cli.console import print_json, print_rows, progress_console, result_console
 from cli.options import AsJson, Yes, confirmed
+from text.counted import counted
 
 if TYPE_CHECKING:
     from tools.moves.moving import OutsideOriginals, Plan
@@ -79,7 +80,7 @@ async def create(names: Names, own_tables: OwnTables = False, as_json: AsJson = 
     elif len(names) == 1:
         print(f"Created the workspace {names[0]}.")
     else:
-        print(f"Created {len(names)} workspaces.")
+        print(f"Created {counted(len(names), 'workspace')}.")
 
 
 @workspaces.command("list")
@@ -160,7 +161,7 @@ async def move(
                 _show_plan(plan, as_json)
                 return Exit.OK
             if not as_json:
-                _print_progress(f"{sum(plan.rows.values()):,} rows of {name} are to be in {plan.other}.")
+                _print_progress(f"Of {name}, {counted(sum(plan.rows.values()), 'row')} to be in {plan.other}.")
             if not confirmed(f"Move {name} to {plan.other}?", yes):
                 return Exit.USAGE
             report = await moving.run()
@@ -182,20 +183,22 @@ async def move(
 @awaited
 async def delete(name: Name, yes: Yes = False, as_json: AsJson = False) -> Exit:
     """Delete a workspace with its documents, sessions and everything else it holds."""
-    from graph.errors import InvalidRequest, NotFound
+    from graph.errors import InvalidRequest
     from tools.originals.originals import Originals
+    from tools.storage.tenants import UnknownWorkspace
 
     settings = settings_for()
     async with opened_database(settings) as storage:
         workspace = next((w for w in await storage.workspaces.list() if w.name == name), None)
         if workspace is None:
-            raise NotFound(f"There is no workspace named {name!r}.", suggestion="See `citewell workspaces list`.")
+            raise UnknownWorkspace(name, suggestion="See `citewell workspaces list`.")
         if workspace.move in LEAVING:
             raise InvalidRequest(
                 f"{name!r} is half-way to {workspace.other}.",
                 suggestion=f"Run `citewell workspaces move {name} --abandon` first.",
             )
-        description = f"{name} with {workspace.documents} documents and {workspace.sessions} sessions"
+        held = f"{counted(workspace.documents, 'document')} and {counted(workspace.sessions, 'session')}"
+        description = f"{name} with {held}"
         if not confirmed(f"Delete {description} for good?", yes):
             return Exit.USAGE
         await Originals.of(settings, storage.database, storage.workspaces).delete_workspace(name)
@@ -249,7 +252,7 @@ def _show_plan(plan: "Plan", as_json: bool) -> None:
     rows = [[table, f"{count:,}"] for table, count in plan.rows.items()]
     show_table(result_console(), ["Table", "Rows to move"], rows, numbers={1})
     if plan.outside_originals:
-        print(f"With them {plan.outside_originals} originals that are outside of PostgreSQL.")
+        print(f"With them {counted(plan.outside_originals, 'original')} outside of PostgreSQL.")
     print("What is not of the workspace stays: " + ", ".join(sorted(LEFT_OUT)) + ".")
 
 
@@ -280,4 +283,4 @@ def _move_in_words(workspace: "WorkspaceSummary") -> str:
 def _tables_of(workspace: "WorkspaceSummary") -> str:
     if not workspace.own_tables:
         return "shared"
-    return "own" if workspace.parts == 1 else f"own, {workspace.parts} parts"
+    return "own" if workspace.parts == 1 else f"own, {counted(workspace.parts, 'part')}"

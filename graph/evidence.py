@@ -235,15 +235,19 @@ class Hit:
         return self.segment if self.around is None else self.around.get(self.segment_id, self.segment)
 
 
+Asks = Literal["list", "find", "changed", "mention", "edit"]
+
+
 class LibraryQuestion(TypedDict):
     """What a question asks about the library itself: its documents, newest first.
 
     ``changed`` are those added or changed from the day ``since`` to the day ``until`` (ISO 8601, UTC), ``find`` those
-    whose title or file name has ``name``, or is it where the name ``is_file``. ``media_type`` keeps one format, "" all.
-    ``sure``: the library is meant even where no document has the name.
+    whose title or file name has ``name``, or is it where the name ``is_file``, ``mention`` those in whose text it is.
+    ``edit`` is no question but an order to change files or folders: of the file that it names. ``media_type`` keeps one
+    format, "" all. ``sure``: the library is meant even where no document has the name.
     """
 
-    asks: Literal["list", "find", "changed"]
+    asks: Asks
     name: str
     is_file: bool
     media_type: str

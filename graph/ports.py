@@ -171,12 +171,14 @@ class McpSearcher(Protocol):
 
 
 class PassageFinder(Protocol):
-    async def find_passage(self, text: str, document_ids: Sequence[str], identity: Identity) -> list[Segment]:
+    async def find_passage(
+        self, text: str, document_ids: Sequence[str], identity: Identity, *, session_id: str = ""
+    ) -> list[Segment]:
         """Return the segments that contain a passage selected by a reader, in reading order, so that it can be cited.
 
         The passage is looked up in the given documents, or where none is given in the library, ignoring white space and
-        the notation of Markdown; if none contains it, it is stored as a separate document of that user, with a time
-        limit.
+        the notation of Markdown; if none contains it, it is stored as a separate document of that user, which is
+        deleted with the session, or outside of any after a day.
         """
         ...
 

@@ -67,6 +67,7 @@ class Lines:
     not_in_library: str
     no_page: str
     no_page_in: str
+    pages_cut: str
     nearest: str
     searched: str
     disagree: str
@@ -84,6 +85,7 @@ class Lines:
     catalogue_holds: str
     catalogue_of_format: str
     catalogue_found: str
+    catalogue_mentions: str
     catalogue_not_found: str
     catalogue_changed: str
     catalogue_unchanged: str
@@ -91,6 +93,7 @@ class Lines:
     catalogue_line_added: str
     catalogue_line_changed: str
     catalogue_more: str
+    read_only: str
     written_in: str
     comma: str
     both: str

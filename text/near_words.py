@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
+from typing import TypeVar
 
 from text.normal_forms import without_marks
 from text.words import folded_words, is_indexed_by_bigrams
@@ -16,6 +17,7 @@ LEAST_ALIKE = 0.4  # share of trigrams
 COMPARED = 8  # words, the most alike, letter by letter
 ENDING = 3  # letters
 AS_ALIKE = 0.9  # of the nearest, which another that is taken too has at least
+T = TypeVar("T")
 _VOWELS = frozenset("aeiouyаеиоуыэюяіαεηιουω")
 
 
@@ -46,8 +48,8 @@ def near_words(word: str, known: Iterable[str]) -> list[tuple[float, str]]:
     return [(alike, other) for alike, other in ranked if alike >= LEAST_ALIKE and is_near(word, other)]
 
 
-def nearest(near: Sequence[tuple[float, str]], most: int = 2) -> list[str]:
-    """Return of near words the nearest, at most so many."""
+def nearest(near: Sequence[tuple[float, T]], most: int = 2) -> list[T]:
+    """Return of what is near, with how alike it is, the nearest, at most so many."""
     return [other for alike, other in near if alike >= AS_ALIKE * near[0][0]][:most]
 
 

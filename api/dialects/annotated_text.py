@@ -21,14 +21,12 @@ _ESCAPED = str.maketrans({character: f"%{ord(character):02X}" for character in '
 class Cited:
     """A citation of a claim: where it leads, and the claim's span in the marked text, in code points, end exclusive.
 
-    ``paged``: the source has no address of its own, so that ``url`` is its page of this service. ``hangs_on`` is the
-    quote with what it hangs on and its highlight, None where it has neither.
+    ``hangs_on`` is the quote with what it hangs on and its highlight, None where it has neither.
     """
 
     citation: Citation
     url: str
     title: str
-    paged: bool
     start: int
     end: int
     hangs_on: QuoteInContext | None
@@ -85,11 +83,6 @@ class SourceAddresses:
         url = landing_url(self.url(source, citation), citation.get("anchor", ""))
         return url, source["title"] or url
 
-    def paged(self, citation: Citation) -> bool:
-        """Whether a citation leads to a page of this service, since its source has no http address of its own."""
-        source = self._sources.get(citation["source_index"])
-        return source is None or not _has_own_address(source)
-
     def _page(self, document_id: str, segment_index: int, citation: Citation | None = None) -> str:
         if not self._base_url:
             return f"citewell://documents/{document_id}/segments/{segment_index}"
@@ -100,10 +93,6 @@ class SourceAddresses:
             start, quote = (0, "") if citation is None else (citation["start"], citation["quote"])
             self._signed[place] = self._base_url + self._signer.path(*place, start=start, quote=quote)
         return self._signed[place]
-
-
-def _has_own_address(source: Source) -> bool:
-    return is_http(source["url"] or "")
 
 
 def is_http(url: str) -> bool:
@@ -160,7 +149,7 @@ class AnnotatedText:
         self._number = number
         self._form = annotate
         self._links = links
-        self._cited: dict[tuple[int, str], tuple[str, str, bool]] = {}  # by number and anchor
+        self._cited: dict[tuple[int, str], tuple[str, str]] = {}  # by number and anchor
         self._linked: dict[int, str] = {}  # by number: the place of the first quote
         self._spans: dict[tuple[int, int], Span] = {}  # of claims without annotations, by section and end
         self._length = 0
@@ -184,7 +173,7 @@ class AnnotatedText:
         for citation in sorted(marked_citations(claim), key=lambda citation: citation["source_index"]):
             url, title = self._addresses.cited(citation)
             number = self._number(citation, url)
-            self._cited[number, citation.get("anchor", "")] = url, title, self._addresses.paged(citation)
+            self._cited[number, citation.get("anchor", "")] = url, title
             self._linked.setdefault(number, url)
             kept.setdefault(number, Citation(**{**citation, "source_index": number}))
         return Claim(**{**claim, "citations": [kept[number] for number in sorted(kept)]})
@@ -198,9 +187,9 @@ class AnnotatedText:
             if not claim["citations"] or (span := self._spans.pop(key, None)) is None:
                 continue
             for citation in claim["citations"]:
-                url, title, paged = self._cited[citation["source_index"], citation.get("anchor", "")]
+                url, title = self._cited[citation["source_index"], citation.get("anchor", "")]
                 hangs_on = quote_of(citation) if says_more(citation) else None
-                cited = Cited(citation, url, title, paged, span["start"], span["end"], hangs_on)
+                cited = Cited(citation, url, title, span["start"], span["end"], hangs_on)
                 number = citation["source_index"]
                 (self.further if number in self._annotated else self.first).append(self._form(cited))
                 self._annotated.add(number)

@@ -1,5 +1,6 @@
 """The question and the chat history of a request, shared by dialects."""
 
+import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -16,6 +17,11 @@ _QUESTION: TypeAdapter[str] = TypeAdapter(Question)
 Role = Literal["user", "assistant", "system"]
 # Marks of own answers, as they come back in the history of chats: links anywhere, numbers after a sentence.
 MARKS = re.compile(r"\[\[\d+\]\]\([^()\s]*\)|(?<=[.!?:;。!?…\"”»)])(?:\[\d+\])+")
+
+NO_FORM = (
+    "answers are text whose sentences carry citations, and can't follow a schema; {instead}, and have another model put"
+    " the answer into a form"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +52,20 @@ def parse_question(text: str, field: str) -> str:
     except ValidationError as error:
         fault = str(error.errors()[0]["msg"]).removeprefix("Value error, ")
         raise InvalidRequest(f"{field}: {fault}") from None
+
+
+def refuse_schema(instructions: str, field: str) -> None:
+    """Raise InvalidRequest where instructions hold a JSON Schema with a title: the form in which to reply.
+
+    Frameworks put it there for endpoints that have no parameter for it, and read nothing else as a reply.
+    """
+    start = instructions.find("{")
+    try:
+        found = json.JSONDecoder().raw_decode(instructions, start)[0] if start >= 0 else None
+    except (ValueError, RecursionError):
+        return
+    if isinstance(found, dict) and isinstance(found.get("properties"), dict) and "title" in found:
+        raise InvalidRequest(f"{field}: {NO_FORM.format(instead='ask without one')}.")
 
 
 def without_marks(message: ChatMessage, marks: re.Pattern[str]) -> ChatMessage:

@@ -1,6 +1,5 @@
 """What OpenAI's two APIs share: models, errors, how a request asks for thoughts, and the steps of a run in words."""
 
-import json
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
@@ -14,9 +13,10 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator
 from answers.answerhood import said_of
 from answers.library_listing import FROM_CATALOGUE
 from answers.marks import grade_of
+from api.dialects.chat_request import NO_FORM
 from api.fields import CONTROL
 from api.problems import Problem, error_kind, register_error_shape
-from graph.errors import InvalidRequest, NotFound
+from graph.errors import NotFound
 from graph.events import RunFinished, ThinkingDelta
 from graph.evidence import Message, Spent
 from tools.backends.backend_registry import ANY, find_backend, installed_backends, only_endpoint
@@ -71,30 +71,10 @@ def text_of(parts: Iterable[Part], kinds: Collection[str], between: str = "\n") 
     return CONTROL.sub(" ", text.replace("\r\n", "\n").replace("\r", "\n")).strip()
 
 
-_NO_FORM = (
-    "answers are text whose sentences carry citations, and can't follow a schema; {instead}, and have another model put"
-    " the answer into a form"
-)
-
-
 def _text_alone(form: dict[str, Any] | None) -> dict[str, Any] | None:
     if form is not None and form.get("type", "text") != "text":
-        raise ValueError(_NO_FORM.format(instead="omit the field or send {'type': 'text'}"))
+        raise ValueError(NO_FORM.format(instead="omit the field or send {'type': 'text'}"))
     return form
-
-
-def refuse_schema(instructions: str, field: str) -> None:
-    """Raise InvalidRequest where instructions hold a JSON Schema with a title: the form in which to reply.
-
-    Frameworks put it there for endpoints that have no parameter for it, and read nothing else as a reply.
-    """
-    start = instructions.find("{")
-    try:
-        found = json.JSONDecoder().raw_decode(instructions, start)[0] if start >= 0 else None
-    except (ValueError, RecursionError):
-        return
-    if isinstance(found, dict) and isinstance(found.get("properties"), dict) and "title" in found:
-        raise InvalidRequest(f"{field}: {_NO_FORM.format(instead='ask without one')}.")
 
 
 def _not_forced(choice: object) -> object:

@@ -4,12 +4,14 @@ import hashlib
 from http import HTTPStatus
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, Request, Response, status
 from pydantic import ConfigDict, Field
 
-from api.dependencies import Granted, KnownTags, Me, Opened, OpenLibrary, needs
-from api.fields import Body
+from api.dependencies import AppSettings, Granted, KnownTags, Me, Opened, OpenLibrary, needs
+from api.fields import Body, Printable
 from api.problems import NotReady, problems
+from graph.errors import NotPermitted
+from tools.auth.api_keys import ApiKeys, KeyTerms
 from tools.auth.identities import SCOPES
 from tools.process.health import EndpointProbe, check_readiness
 
@@ -60,6 +62,18 @@ class Workspace(Body):
     name: str
 
 
+class NewWorkspace(Body):
+    """A workspace to make."""
+
+    name: Annotated[str, Field(min_length=1, max_length=100), Printable]
+
+
+class MadeWorkspace(Workspace):
+    """A new workspace; ``key`` opens it with all that the credentials which made it may do, null without keys."""
+
+    key: str | None = None
+
+
 class Workspaces(Body):
     """The workspaces that the credentials allow, ``current`` is the one that this request was served in."""
 
@@ -92,10 +106,40 @@ async def list_workspaces(me: Me, grant: Granted, library: OpenLibrary) -> Works
     """List the workspaces that your credentials allow.
 
     A request chooses one by the header `X-Citewell-Workspace`, its name in percent-encoded UTF-8. Whoever
-    runs the deployment creates and deletes them, with `citewell workspaces`.
+    runs the deployment deletes them, with `citewell workspaces`.
     """
     names = await library.workspaces.names() if grant.workspaces is None else grant.workspaces
     return Workspaces(workspaces=[Workspace(name=name) for name in names], current=me.workspace)
+
+
+@workspaces_router.post("/api/workspaces", status_code=status.HTTP_201_CREATED, responses=problems(403, 413, 422, 503))
+@needs("admin")
+async def create_workspace(
+    request: Request,
+    response: Response,
+    me: Me,
+    grant: Granted,
+    settings: AppSettings,
+    library: OpenLibrary,
+    wanted: NewWorkspace,
+) -> MadeWorkspace:
+    """Make a workspace, with a key of yours for it where the deployment takes keys: the only time that it is told.
+
+    Administrators of the deployment's own workspace (`CITEWELL_WORKSPACE`) may, if they are of all its spaces.
+    """
+    if me.workspace != settings.workspace or me.spaces is not None:
+        raise NotPermitted(
+            f"Workspaces are made by administrators of the workspace {settings.workspace}.",
+            suggestion="Use a key of that workspace with the scope admin, or `citewell workspaces create`.",
+        )
+    await library.workspaces.create(wanted.name)
+    request.state.audited.target = wanted.name
+    response.headers["Cache-Control"] = "no-store"
+    if settings.auth.mode != "keys":
+        return MadeWorkspace(name=wanted.name)
+    terms = KeyTerms.asked_for(list(SCOPES), None, [], False, (None, None, None)).within(grant.rights_in(me.workspace))
+    key = await ApiKeys(library.database, library.workspaces).create(wanted.name, me.user, terms=terms)
+    return MadeWorkspace(name=wanted.name, key=key)
 
 
 @graph_router.get(

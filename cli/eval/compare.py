@@ -9,6 +9,7 @@ import typer
 from cli.command import Exit, awaited
 from cli.console import print_json, progress_console, result_console
 from cli.options import AsJson, writing
+from text.counted import counted
 
 if TYPE_CHECKING:
     from evals.run_comparison import Comparison, QuestionChange
@@ -111,4 +112,4 @@ def _counts(comparison: "Comparison") -> str:
         "asked differently": comparison.otherwise,
     }
     counts = [f"{len(names)} {where}" for where, names in rest.items() if names]
-    return f"{comparison.shared} questions compared" + (f"; {', '.join(counts)}." if counts else ".")
+    return f"{counted(comparison.shared, 'question')} compared" + (f"; {', '.join(counts)}." if counts else ".")

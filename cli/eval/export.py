@@ -9,6 +9,7 @@ import typer
 from cli.command import awaited
 from cli.console import print_result
 from cli.options import AsJson, RunPath, writing
+from text.counted import counted
 
 
 class Format(StrEnum):
@@ -39,5 +40,8 @@ async def export(
     with writing(out):
         written = write_langsmith(RunFolder(run_path), out, format_.value)
     print_result(
-        {"questions": written, "file": str(out)}, f"{written} questions written to {out}.", as_json=as_json, wrote=True
+        {"questions": written, "file": str(out)},
+        f"{counted(written, 'question')} written to {out}.",
+        as_json=as_json,
+        wrote=True,
     )

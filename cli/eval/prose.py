@@ -11,6 +11,7 @@ from cli.command import Exit, awaited, settings_for
 from cli.console import print_json, progress_bar, progress_console, result_console
 from cli.options import AsJson, Concurrency
 from graph.errors import InvalidRequest
+from text.counted import counted
 
 if TYPE_CHECKING:
     from evals.prose_claims import JudgeReport, ProseReport, Rates
@@ -102,8 +103,8 @@ def _show_judge(judge: "JudgeReport") -> None:
     console = progress_console()
     exam = "" if judge["examined"] else ", without an exam"
     console.print(
-        f"{judge['name']} decided {judge['decided']} of {judge['open']} claims that code left open{exam}; "
-        f"{judge['calls']} calls, {judge['tokens']:,} tokens."
+        f"{judge['name']} decided {judge['decided']} of {counted(judge['open'], 'claim')} that code left open{exam}; "
+        f"{counted(judge['calls'], 'call')}, {counted(judge['tokens'], 'token')}."
     )
     for reason, count in judge["left"].items():
         console.print(f"  {count} left open: {reason or 'no reason given'}")

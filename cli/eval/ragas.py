@@ -8,6 +8,7 @@ import typer
 from cli.command import Exit, awaited, settings_for
 from cli.console import print_json, print_result, progress_bar, result_console, show_failures
 from cli.options import AsJson, RunPath, writing
+from text.counted import counted
 
 if TYPE_CHECKING:
     from evals.ragas_metrics.ragas_scoring import MetricReport, RagasFault, RagasReport
@@ -81,11 +82,11 @@ def _show(report: "RagasReport") -> None:
     show_table(result_console(), columns, rows, numbers=(1, 2, 3, 4))
     if failed_runs := report["failed_runs"]:
         of = report["questions"]
-        _show_faults(f"{len(failed_runs)} of {of} runs failed, so no metric has a mean:", failed_runs)
+        _show_faults(f"{len(failed_runs)} of {counted(of, 'run')} failed, so no metric has a mean:", failed_runs)
     for name, metric in report["metrics"].items():
         if failed := metric["failed"]:
             of = len(failed) + len(metric["scores"])
-            _show_faults(f"{name} failed on {len(failed)} of {of} questions, so it has no mean:", failed)
+            _show_faults(f"{name} failed on {len(failed)} of {counted(of, 'question')}, so it has no mean:", failed)
 
 
 def _cells(metric: "MetricReport") -> list[str]:

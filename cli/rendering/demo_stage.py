@@ -10,6 +10,7 @@ from rich.text import Text
 
 from cli.rendering.terminal_run import TerminalRun
 from cli.rendering.wrapping import show_indented
+from text.counted import counted
 
 if TYPE_CHECKING:
     from tools.library.ingestion import Ingested
@@ -36,10 +37,8 @@ class Stage:
     def library(self, ingested: "Sequence[Ingested]") -> None:
         """Show how much the library holds."""
         new = sum(1 for document in ingested if document.status != "unchanged")
-        segments = sum(document.segments for document in ingested)
-        self._print(
-            f"Library: the manual and nine demo documents, {len(ingested)} in all, {segments} segments; {new} new."
-        )
+        held = f"{len(ingested)} in all, {counted(sum(document.segments for document in ingested), 'segment')}"
+        self._print(f"Library: the manual and nine demo documents, {held}; {new} new.")
 
     def question(self, number: int, of: int, text: str, shows: str) -> TerminalRun:
         """Introduce the next question, and return the view that shows its run."""
@@ -67,7 +66,7 @@ class Stage:
             ("Add your own documents", f"{citewell} ingest PATH..."),
             ("Ask about them", f'{citewell} ask "Your question"'),
             ("Serve them to browsers and frontends", f"{citewell} serve"),
-            ("Use a language model", "docs/models.md"),
+            ("Let a language model write", f"{citewell} model add"),
         )
         for what, how in steps:
             self._print(Text(what))

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from cli.command import Exit
 from cli.console import print_json, progress_console, result_console
+from text.counted import counted
 
 if TYPE_CHECKING:
     from tools.library.ingestion import Report
@@ -91,7 +92,7 @@ def _show(reports: "list[Report]") -> None:
             errors.print(Text.assemble(("refused    ", "bold red"), (one_line(report.name), "bold")))
             show_indented(errors, one_line(f"{report.reason} {report.suggestion}"), 11)
         elif report.status != "unchanged":
-            facts = f"  {report.segments} segment{'' if report.segments == 1 else 's'}  {report.document_id}"
+            facts = f"  {counted(report.segments, 'segment')}  {report.document_id}"
             line = Text.assemble((report.status.ljust(11), "green"), (one_line(report.name), "bold"), (facts, "dim"))
             console.print(line, soft_wrap=True)
             if report.left_out:

@@ -18,6 +18,7 @@ from cli.rendering.answer import answerhood_line, quoted, show_answer, show_proo
 from cli.rendering.wrapping import Flow, show_indented
 from cli.tables import one_line
 from graph import events, evidence
+from text.counted import counted
 
 MARGIN = 2
 STEP_COLUMN = 20
@@ -131,7 +132,7 @@ class TerminalRun:
             cut = ", ".join(f"{page['title']} ({page['segments']} of {page['of']})" for page in event.cut)
             self._note("load_selected_pages", f"read partly {cut}")
         if event.unused:
-            self._note("load_selected_pages", f"left out {_count(len(event.unused), 'page')}")
+            self._note("load_selected_pages", f"left out {counted(len(event.unused), 'page')}")
         if not (read or event.cut or event.unused):
             self._note("load_selected_pages", "only the selected passage")
 
@@ -140,7 +141,7 @@ class TerminalRun:
         step = _search_step(event)
         known = event.query in self._asked
         searched = "" if known else f" for “{excerpt(event.query, LONGEST_QUERY)}”"
-        self._note(step, f"{_count(event.count, 'segment')} found{searched}")
+        self._note(step, f"{counted(event.count, 'segment')} found{searched}")
         if event.also_searched:
             self._note(step, f"also searched for {', '.join(event.also_searched)}")
         if event.degraded:
@@ -152,7 +153,7 @@ class TerminalRun:
 
     @_show.register
     def _sources_graded(self, event: events.SourcesGraded) -> None:
-        kept = f"{_count(len(event.sources), 'source')} kept, {len(event.dropped)} set aside"
+        kept = f"{counted(len(event.sources), 'source')} kept, {len(event.dropped)} set aside"
         self._note("grade_segments", kept)
         self._fallback("grade_segments", event.fallback)
 
@@ -182,7 +183,7 @@ class TerminalRun:
     @_show.register
     def _section_finished(self, event: events.SectionFinished) -> None:
         if event.unknown_ids:
-            self._remark(f"{_count(event.unknown_ids, 'unknown source id')} dropped")
+            self._remark(f"{counted(event.unknown_ids, 'unknown source id')} dropped")
 
     @_show.register
     def _section_checked(self, event: events.SectionChecked) -> None:
@@ -270,8 +271,8 @@ class TerminalRun:
         style = {"answered": "bold green", "abstained": "bold yellow", "cancelled": "bold red"}[event.outcome]
         calls = sum(spent["calls"] for spent in event.spent.values())
         facts = [
-            _count(len({quoted(citation) for citation in event.message["citations"]}), "citation"),
-            _count(calls, "model call") if calls else f"no model ({self._family})",
+            counted(len({quoted(citation) for citation in event.message["citations"]}), "citation"),
+            counted(calls, "model call") if calls else f"no model ({self._family})",
             *([cost_line(event.cost)] if event.cost else []),
             f"{(time.perf_counter() - self._started) * 1000:.0f} ms",
         ]
@@ -293,8 +294,8 @@ class TerminalRun:
         new = {index: grades for index, grades in self._checked.items() if self._noted.get(index) != grades}
         verdicts = Counter(grade for grades in new.values() for grade in grades)
         if verdicts:
-            counted = ", ".join(f"{number} {grade}" for grade, number in verdicts.items())
-            self._note("check_claims", f"{_count(verdicts.total(), 'claim')}: {counted}")
+            told = ", ".join(f"{number} {grade}" for grade, number in verdicts.items())
+            self._note("check_claims", f"{counted(verdicts.total(), 'claim')}: {told}")
         for failed in self._failed:
             self._note("check_claims", failed)
         self._noted |= new
@@ -339,7 +340,3 @@ def cost_line(cost: evidence.Cost) -> str:
     """Return a cost in words, with what of it is not known."""
     line = f"{'about ' if cost['estimated'] else ''}{cost['amount']} {cost['currency']}"
     return f"{line} without {', '.join(cost['unpriced'])}" if cost["unpriced"] else line
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -36,7 +36,8 @@ Read = Callable[[Path], str]
 def readings(path: Path, kept: Path) -> dict[str, list[str]]:
     """Return what each reader of a file's format says, by the reader's name."""
     known, place = _known(path, kept)
-    for name, (program, read) in READERS.get(path.suffix.lower(), {}).items():
+    readers = READERS.get(path.suffix.lower(), {})
+    for name, (program, read) in readers.items():
         if name not in known and (not program or shutil.which(program)):
             try:
                 known[name] = read(path)
@@ -44,7 +45,7 @@ def readings(path: Path, kept: Path) -> dict[str, list[str]]:
                 known[name] = ""  # this reader can't read it
     kept.mkdir(parents=True, exist_ok=True)
     place.write_text(json.dumps(known))
-    return {name: text.removesuffix(PAGE).split(PAGE) for name, text in known.items() if text and text.strip()}
+    return {name: text.removesuffix(PAGE).split(PAGE) for name in readers if (text := known.get(name) or "").strip()}
 
 
 def _known(path: Path, kept: Path) -> tuple[dict[str, str], Path]:
@@ -144,11 +145,6 @@ def _said(paragraph: ElementTree.Element) -> Iterator[str]:
         yield (each.tail or "") if each is not paragraph else ""
 
 
-def _printed(path: Path) -> str:
-    """Return the text of slides as they are printed, with the numbers of their lists."""
-    return _says("pdftotext", "-raw", "-enc", "UTF-8", path, "-").replace(PAGE, "\n")
-
-
 def _browser(path: Path) -> str:
     with tempfile.TemporaryDirectory() as folder:
         page = Path(folder) / "page.html"
@@ -213,11 +209,7 @@ def _moved(down: float, size: float, line_size: float) -> str:
     return "^" if down < 0 else "_"
 
 
-_TEXT = _Office("txt:Text (encoded):UTF8", _plain)
-_SLIDES: dict[str, tuple[str, Read]] = {
-    "office-flat": ("soffice", _Office("fodp", _slides)),
-    "office-pdf": ("soffice", _Office("pdf", _printed)),
-}
+_TEXT, _FLAT = _Office("txt:Text (encoded):UTF8", _plain), _Office("fodp", _slides)
 _SHEET: dict[str, tuple[str, Read]] = {
     "office": ("soffice", _Office(_SHOWN, _cells)),
     "office-raw": ("soffice", _Office(_RAW, _cells)),
@@ -232,8 +224,8 @@ READERS: dict[str, dict[str, tuple[str, Read]]] = {
         f".{kind}": {"pandoc": ("pandoc", _pandoc(kind)), "office": ("soffice", _TEXT)}
         for kind in ("docx", "odt", "rtf")
     },
-    ".pptx": _SLIDES,
-    ".odp": _SLIDES,
+    ".pptx": {"office-flat": ("soffice", _FLAT)},
+    ".odp": {"office-flat": ("soffice", _FLAT)},
     ".xlsx": _SHEET,
     ".ods": _SHEET,
     ".csv": {"file": ("", _cells)},

@@ -21,10 +21,11 @@ from tests.api.conftest import HANDBOOK, LIBRARY, TRAVEL, new_session, script_re
 from tests.api.reading import parse_frames
 from tests.api.serving import client_of
 from tests.postgres.conversing import store_turn
-from tests.scripted_openai import Fail, Hold, Reply, Say, ScriptedOpenAI, Think, answer, say
+from tests.scripted_openai import Fail, Hold, Reply, Say, ScriptedOpenAI, Think, answer, say, status
 from tests.scripted_web import Reply as WebReply
 from tests.scripted_web import found, result, serve_web
 from tests.wire.node_clients import run_client
+from tools.backends import backend_registry
 from tools.library.ingestion import NewDocument
 from tools.settings import ModelSettings, Settings
 
@@ -428,7 +429,7 @@ class TestWithAModel:
         assert told.text == f"{LEAVE_PASSAGE}[^1]"
         assert scripted_openai.requests == []
 
-    async def test_a_session_that_is_answering_says_so(
+    async def test_a_question_waits_for_the_one_before_it_and_a_session_that_is_answering_is_not_deleted(
         self, model_client: httpx.AsyncClient, scripted_openai: ScriptedOpenAI
     ) -> None:
         hold, session = Hold(), (await ai_session(model_client))["id"]
@@ -436,15 +437,41 @@ class TestWithAModel:
         asked = asking(LEAVE, session, selectedPageIds=[HANDBOOK])
         reading = asyncio.create_task(model_client.post("/api/ai/chat/stream", **asked))
         await asyncio.to_thread(hold.wait_reached)
-        for busy in (
-            await model_client.post("/api/ai/chat/stream", **asked),
-            await model_client.delete(f"/api/ai/sessions/{session}"),
-        ):
-            assert (busy.status_code, busy.json()["statusCode"], busy.json()["code"]) == (409, 409, "session_busy")
+        busy = await model_client.delete(f"/api/ai/sessions/{session}")
+        assert (busy.status_code, busy.json()["statusCode"], busy.json()["code"]) == (409, 409, "session_busy")
         titled = (await model_client.post(f"/api/ai/sessions/{session}/auto-title")).json()
         assert titled["title"] not in ("", "New Chat")
+        waiting = asyncio.create_task(model_client.post("/api/ai/chat/stream", **asked))
         hold.release()
         assert Told(await reading).text
+        assert Told(await waiting).text
+
+    async def test_what_is_sent_while_the_last_answer_is_aborted_is_answered(
+        self, model_client: httpx.AsyncClient, scripted_openai: ScriptedOpenAI
+    ) -> None:
+        hold, session = Hold(), (await ai_session(model_client))["id"]
+        scripted_openai.script(Reply([Say('{"sections":['), hold]), to="generate_answer")
+        asked = asking(LEAVE, session, selectedPageIds=[HANDBOOK])
+        reading = asyncio.create_task(model_client.post("/api/ai/chat/stream", **asked))
+        await asyncio.to_thread(hold.wait_reached)
+        reading.cancel()
+        assert (await chat(model_client, "When does unused leave lapse?", session)).text
+        await asyncio.gather(reading, return_exceptions=True)
+
+    async def test_an_answer_from_a_part_of_a_page_says_so_to_who_sees_the_text_alone(
+        self, client: httpx.AsyncClient
+    ) -> None:
+        page, session = str(uuid4()), (await ai_session(client))["id"]
+        long = "\n\n".join(f"## Part {n}\n\n{'The clerk keeps the records of the tower. ' * 40}" for n in range(40))
+        stored = await client.put(f"/api/documents/{page}", json={"title": "Tower [^7]", "text": long})
+        assert stored.status_code == 201
+        told = await chat(client, "Who keeps the records of the tower?", session, selectedPageIds=[page])
+        [cut] = next(frame["cutPages"] for frame in told.frames if "cutPages" in frame)
+        assert 0 < cut["segments"] < cut["of"]
+        assert f"({cut['segments']}/{cut['of']})" in told.text.rpartition("\n\n")[2]
+        assert "[^7]" not in told.text
+        [_, answered] = (await client.get(f"/api/ai/sessions/{session}")).json()["messages"]
+        assert answered["content"] == told.text
 
     async def test_another_model_than_the_one_configured_is_answered_by_that_one(
         self, model_client: httpx.AsyncClient, scripted_openai: ScriptedOpenAI
@@ -461,6 +488,18 @@ class TestWithAModel:
             "message": f"{Reason('other_model', 'glm-4.7-flash', 'scripted')} {Reason('no_thinking', 'scripted')}",
         }
         assert [each["code"] for each in started["fallback"]["why"]] == ["other_model", "no_thinking"]
+
+    async def test_with_another_stacks_names_a_model_that_the_picker_names_answers_if_the_endpoint_has_it(
+        self, settings: Settings, scripted_openai: ScriptedOpenAI, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(backend_registry, "_ANSWERED", {})
+        configured = with_model(settings, scripted_openai).model_copy(update={"auto_title": False})
+        configured._aliases["models"] = "OPENAI_COMPATIBLE_COMPLETION_MODEL"
+        async with open_citewell(configured) as opened, client_of(create_app(configured, citewell=opened)) as client:
+            scripted_openai.script(status(404, "no such model"), when="Hi")
+            for name, answers in (("glm-9", "any"), ("glm-4.5", "glm-4.5")):
+                assert (await chat(client, LEAVE, model=name)).text == "Hello."
+                assert scripted_openai.requests[-1].body["model"] == answers
 
     async def test_among_several_endpoints_another_model_is_refused_by_name(
         self, settings: Settings, citewell: Citewell, scripted_openai: ScriptedOpenAI

@@ -26,6 +26,7 @@ from tests.scripted_openai import Hold, Reply, Say, ScriptedOpenAI, answer, stat
 from tests.wire.script import CITATION, SOURCE
 from tools.library.found_files import unread_files
 from tools.library.ingestion import NewDocument
+from tools.process.expiry import Retention, expire
 from tools.settings import Settings
 from tools.storage.embedded import EmbeddedServer
 
@@ -365,3 +366,29 @@ async def test_a_reply_that_was_stopped_before_any_text_says_so(
         response = await reading
     assert (response.status_code, response.json()["code"]) == (409, "session_busy")
     assert "stopped" in response.json()["detail"]
+
+
+@pytest.mark.parametrize("ended", ["deleted", "expired"])
+async def test_a_marked_passage_that_stands_nowhere_lives_and_dies_with_its_session(
+    citewell: Citewell, client: httpx.AsyncClient, ended: str
+) -> None:
+    marked = "My address is jane@mail.example, and the zorbulator is rated for 42 newtons."
+    query = "For how many newtons is the zorbulator rated?"
+    reply, other = [await ask(client, query, selected_text=marked) for _ in range(2)]
+    mine, theirs = (each["sources"][0]["document_id"] for each in (reply, other))
+    assert mine != theirs
+    listed = (await client.get("/api/documents", params={"limit": 200})).json()["documents"]
+    assert not [each for each in listed if each["source_type"] == "selection"]
+    assert (await client.get("/api/library")).json()["documents"] == len(listed)
+    session = reply["session_id"]
+    if ended == "deleted":
+        assert (await client.delete(f"/api/docs-chat/sessions/{session}")).status_code == 204
+    else:
+        database = citewell.library.database
+        async with database.connection() as connection:
+            aged = "UPDATE sessions SET updated_at = now() - interval '8 days' WHERE session_id = %s"
+            await connection.execute(aged, [session])
+        await expire(database, retention=Retention(7))
+    assert (await client.get(f"/api/documents/{mine}")).status_code == 404
+    assert (await client.get(f"/api/documents/{mine}/raw-text")).status_code == 404
+    assert (await client.get(f"/api/documents/{theirs}")).status_code == 200

@@ -305,7 +305,17 @@ async def test_only_runs_of_this_conversation_are_followed_here(client: httpx.As
     assert (await client.get(MESSAGES, headers=header)).status_code == 404
 
 
-@pytest.mark.parametrize("method", ["GET", "POST"])
+async def test_a_conversation_may_be_begun_anew(client: httpx.AsyncClient, notebook: NotebookClient) -> None:
+    path = "/api/workspaces/default/messages"
+    assert (await client.delete(path)).status_code == 204, "there is none yet"
+    await notebook.ask("How many days of annual leave does an employee get?")
+    assert (await client.delete(path)).status_code == 204
+    assert (await client.get(path)).json()["messages"] == []
+    await notebook.ask("Which class is booked for trains?")
+    assert len((await client.get(path)).json()["messages"]) == 2
+
+
+@pytest.mark.parametrize("method", ["GET", "POST", "DELETE"])
 async def test_another_workspace_is_not_there(client: httpx.AsyncClient, method: str) -> None:
     response = await client.request(method, "/api/workspaces/elsewhere/messages", json={"content": "Hello"})
     assert response.status_code == 404

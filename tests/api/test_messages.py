@@ -142,6 +142,8 @@ async def test_an_abstention_is_a_message_that_cites_nothing(extractive: AsyncAn
         ({"messages": [{"role": "user", "content": [{"type": "document", "source": {}}]}]}, "messages.0.content.0: "),
         ({"messages": [{"role": "user", "content": "a" * 10_001}]}, "messages.0.content: "),
         ({"tool_choice": {"type": "any"}}, "tool_choice: "),
+        ({"system": 'JSON by this: {"title": "Answer", "properties": {}}'}, "system: "),
+        ({"system": [{"type": "text", "text": '{"title": "Answer", "properties": {}}'}]}, "system: "),
         ({"extra_body": {"output_config": {"format": {"type": "json_schema", "schema": {}}}}}, "output_config: "),
         ({"extra_body": {"citewell": {"top_k": 31}}}, "citewell.top_k: "),
         ({"extra_body": {"citewell": {"topk": 3}}}, "citewell.topk: "),

@@ -98,10 +98,25 @@ async def test_general_knowledge_is_answered_without_a_mark(
     scripted_openai.script(answer(), to="generate_answer")
     scripted_openai.script(say("Four."), to="own_knowledge")
     told = await ask(model_client, "What is 2 plus 2?")
+    events = [event for event, _ in told]
+    assert (events[:2], events.index("retrieval") < events.index("content")) == (["decision", "retrieval"], True)
+    assert [data for event, data in told if event == "retrieval"][-1] == {"total": 0, "sources": []}
     assert shown(told).startswith(prompts.lines("en").not_from_library)
     assert shown(told).endswith("\n\nFour.")
     assert told[-1][0] == "done"
     assert "assessment" not in dict(told)
+
+
+async def test_what_is_known_without_the_sources_that_were_found_lists_none_of_them(
+    model_client: httpx.AsyncClient, scripted_openai: ScriptedOpenAI
+) -> None:
+    scripted_openai.script(answer(), to="generate_answer")
+    scripted_openai.script(say("About 25."), to="own_knowledge")
+    told = await ask(model_client, LEAVE, min_score=0.0)
+    lists = [data["total"] for event, data in told if event == "retrieval"]
+    assert lists[0] > 0
+    assert lists[-1] == 0
+    assert shown(told).endswith("\n\nAbout 25.")
 
 
 async def test_how_much_is_retrieved_is_for_the_request_to_say(model_client: httpx.AsyncClient) -> None:

@@ -13,7 +13,7 @@ from tests.api.conftest import Deployment
 from tests.api.serving import client_of
 from tests.api.test_errors import assert_problem
 from tests.api.test_identity import JWT, KEYS, bearer, by, hs256
-from tools.auth.api_keys import ApiKeys
+from tools.auth.api_keys import ApiKeys, KeyTerms
 from tools.library.new_documents import NewDocument
 from tools.settings import Settings
 
@@ -91,3 +91,38 @@ async def test_a_token_opens_the_workspaces_that_it_lists(settings: Settings, ci
         assert_problem(await client.get("/api/documents", headers=token | chosen("default")), 404, "not_found")
         alone = hs256(workspace="notes", sub="ann")
         assert (await client.get(f"/api/sessions/{made}", headers=alone)).status_code == 200
+
+
+async def test_an_administrator_of_the_deployment_makes_a_workspace_and_gets_a_key_for_it(
+    settings: Settings, citewell: Citewell
+) -> None:
+    library = citewell.library
+    await library.workspaces.create("tenant")
+    admin = KeyTerms.asked_for(["ask", "read", "write", "admin"], None, [], False, (None, None, None))
+    ordinary = KeyTerms.asked_for(["ask", "read", "write"], None, [], False, (None, None, None))
+    keys = ApiKeys(library.database, library.workspaces)
+    mine = await keys.create("default", "ann", terms=admin)
+    elsewhere = await keys.create("tenant", "bob", terms=admin)
+    plain = await keys.create("default", "c", terms=ordinary)
+    async with client_of(create_app(by(settings, KEYS), citewell=citewell)) as client:
+        for key in (elsewhere, plain):
+            refused = await client.post("/api/workspaces", json={"name": "mới"}, headers=bearer(key))
+            assert_problem(refused, 403, "not_permitted")
+        made = await client.post("/api/workspaces", json={"name": "mới"}, headers=bearer(mine))
+        assert (made.status_code, made.json()["name"]) == (201, "mới")
+        own = bearer(made.json()["key"])
+        assert (await client.get("/api/me", headers=own)).json()["workspace"] == "mới"
+        assert (await client.post("/api/documents", json={"title": "A", "text": "B."}, headers=own)).is_success
+        assert [each["title"] for each in (await client.get("/api/documents", headers=own)).json()["documents"]] == [
+            "A"
+        ]
+        again = await client.post("/api/workspaces", json={"name": "mới"}, headers=bearer(mine))
+        assert_problem(again, 422, "invalid_request")
+
+
+async def test_without_keys_a_workspace_is_made_and_chosen(citewell: Citewell, settings: Settings) -> None:
+    async with client_of(create_app(settings, citewell=citewell)) as client:
+        made = await client.post("/api/workspaces", json={"name": "second"})
+        assert (made.status_code, made.json()) == (201, {"name": "second", "key": None})
+        assert (await client.get("/api/workspaces", headers=chosen("second"))).json()["current"] == "second"
+        assert_problem(await client.post("/api/workspaces", json={"name": ""}), 422, "invalid_request")

@@ -18,7 +18,7 @@ import uvloop
 
 from graph.errors import CitewellError, DocumentTooExpensive, InvalidRequest, UnreadableDocument
 from tests.distributions import install
-from tools.confinement.priority import NICENESS
+from tools.confinement.priority import NICENESS, SESSION_NICENESS
 from tools.library.new_documents import NewDocument
 from tools.library.reading import ReadFile, Reading, WiredDocument
 from tools.library.sandbox import MOST_FILES, OnPart, Sandbox
@@ -162,7 +162,7 @@ async def test_it_gives_way_to_questions_in_whichever_session_they_are(sandbox: 
     await read(sandbox, b"A lamp.")
     [process] = children()
     assert process.nice() == NICENESS
-    assert niceness_of_session(process) in (None, NICENESS)
+    assert niceness_of_session(process) in (None, SESSION_NICENESS)
 
 
 async def test_time_that_others_have_the_processor_is_not_that_of_a_file(sandbox: Sandbox) -> None:

@@ -260,7 +260,7 @@ def test_workspaces_are_made_listed_and_deleted_with_all_they_hold(home: Home, w
     assert (held["documents"], held["sessions"]) == (1, 1)
     unsure = home.citewell("workspaces", "delete", "attic")
     assert unsure.code == Exit.USAGE
-    assert "1 documents and 1 sessions" in unsure.err
+    assert "1 document and 1 session" in unsure.err
     assert home.citewell("workspaces", "delete", "attic", "--yes", "--json").json["deleted"] is True
     assert "attic" not in home.citewell("workspaces", "list").out
     assert home.citewell("workspaces", "delete", "attic", "--yes").code == Exit.NOT_FOUND
@@ -376,7 +376,7 @@ def test_doctor_reaches_everything_and_says_who_answers(home: Home, scripted_ope
     assert "hush" not in looked.out
     people = home.citewell("doctor", **named).out
     how, without = lines("en").add_model, " ".join(home.citewell("doctor").out.split())
-    assert all(name in how for name in named)  # what is set here is what the line says
+    assert "`citewell model add`" in how
     assert how in without
     assert how not in " ".join(people.split())
     assert "✓ database" in people

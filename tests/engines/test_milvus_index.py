@@ -427,8 +427,8 @@ def test_a_file_is_filled_and_left_by_the_command_line(
 
     run("ingest", str(tmp_path / "lamp.md"))
     assert "no search asks it" in run("doctor")
-    assert "of 1 segments" in run("reindex", "--to", "milvus")
-    assert "names candidates, of 1 segments" in run("doctor")
+    assert "of 1 segment" in run("reindex", "--to", "milvus")
+    assert "names candidates, of 1 segment" in run("doctor")
     assert "twelve seconds" in run("search", "How often does the lamp turn?")
     assert "PostgreSQL searches alone" in run("reindex", "--to", "postgresql")
     assert "no search asks it" in run("doctor")

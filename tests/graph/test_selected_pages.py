@@ -138,7 +138,9 @@ class Finder:
     failure: Exception | None = None
     asked: list[tuple[str, list[str]]] = field(default_factory=list)
 
-    async def find_passage(self, text: str, document_ids: Sequence[str], identity: Identity) -> list[Segment]:
+    async def find_passage(
+        self, text: str, document_ids: Sequence[str], identity: Identity, *, session_id: str = ""
+    ) -> list[Segment]:
         self.asked.append((text, list(document_ids)))
         if self.failure is not None:
             raise self.failure

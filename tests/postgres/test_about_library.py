@@ -173,3 +173,33 @@ async def test_it_speaks_the_language_of_the_question(citewell: Citewell) -> Non
 async def test_a_title_brings_no_link_of_its_own(citewell: Citewell) -> None:
     await put(citewell, "![x](https://evil.example/?q=1)", text="Nothing.")
     assert "evil.example" not in (await answered(citewell, "list my files"))["answer"]
+
+
+@pytest.mark.parametrize(
+    ("order", "language"),
+    [
+        ("Create a folder named Taxes", "en"),
+        ("Please delete cells.md", "en"),
+        ("Đổi tên cells.md thành te-bao.md", "vi"),
+        ("创建一个名为税务的文件夹", "zh"),
+    ],
+)
+async def test_an_order_to_change_files_is_told_what_can_be_done_instead(
+    citewell: Citewell, order: str, language: str
+) -> None:
+    await put_file(citewell, "school/cells.md")
+    message = await answered(citewell, order)
+    assert message["answer"].startswith(prompts.lines(language).read_only)
+    assert len(message["sources"]) == ("cells.md" in order), "the file that it names is shown"
+
+
+async def test_what_a_document_mentions_is_in_its_text(citewell: Citewell, catalogue: LibraryCatalogue) -> None:
+    await put(citewell, "Plants", text="Photosynthesis takes place in the leaves.")
+    await put(citewell, "Animals", text="Mitochondria are found in cells of animals.")
+    await put_file(citewell, "light.md", "# Light\n\nPlants use it for photosynthesis.")
+    await put(citewell, **{**OF_ANOTHER, "text": "Photosynthesis in my diary."})
+    assert await titles(catalogue, "Which documents mention photosynthesis?") == ["Light", "Plants"]
+    assert await titles(catalogue, "Which markdown files mention photosynthesis?") == ["Light"]
+    assert await titles(catalogue, "Which PDFs mention photosynthesis?") is None, "its contents are asked"
+    message = await answered(citewell, "Which documents mention mitochondria?")
+    assert [source["title"] for source in message["sources"]] == ["Animals"]

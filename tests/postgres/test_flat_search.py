@@ -304,6 +304,18 @@ async def test_the_tables_are_searched_only_where_what_is_held_does_not_suffice(
         assert await searches_tables(searcher), "what is held is of another version"
 
 
+async def test_what_is_held_answers_by_words_alone_too(library: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(WordEmbedder, "coverage", lambda embedder, text: 0.0)
+    plain = HybridSearcher(library, Workspaces(library), WordEmbedder())
+    async with flat(library, WordEmbedder()) as (searcher, indexes):
+        await warmed(searcher, indexes)
+        assert indexes.of(1, 16) is not None
+        for number in range(5):
+            query = SearchQuery(f"word{number} word{number + 9}", Identity(), top_k=5, min_score=0.0, expand=0)
+            found, expected = hits(await searcher.search(query)), hits(await plain.search(query))
+            assert [score for _, score in found] == [score for _, score in expected]
+
+
 async def test_a_segment_that_was_committed_is_found_at_once(library: Database) -> None:
     async with flat(library, WordEmbedder()) as (searcher, indexes):
         await warmed(searcher, indexes)

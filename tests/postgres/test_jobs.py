@@ -101,6 +101,16 @@ async def test_an_archive_holds_no_connection_while_it_is_read(
     await process.jobs.cancel(ME, job_id)
 
 
+BACKENDS = "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND backend_type = 'client backend'"
+
+
+@pytest.mark.parametrize(("size", "is_replaced"), [(1_000, False), (5_000_000, True)])
+async def test_a_connection_keeps_no_memory_of_a_large_file(process: Deployment, size: int, is_replaced: bool) -> None:
+    before = set(await process.rows(BACKENDS))
+    await process.submit(NewDocument(name="a.txt", data=b"A lamp. " * (size // 8)))
+    assert bool(before - set(await process.rows(BACKENDS))) == is_replaced
+
+
 async def states(process: Deployment, job_id: str, identity: Identity = ME) -> list[FileState]:
     return [file.state for file in (await process.jobs.files(identity, job_id)).files]
 

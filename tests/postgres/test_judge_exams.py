@@ -186,7 +186,7 @@ async def test_a_verdict_too_few_is_an_unreadable_reply(examiner: Examiner) -> N
         return []
 
     judge.judge = short  # type: ignore[method-assign, assignment]
-    with pytest.raises(ModelReplyInvalid, match="0 verdicts for 1 claims"):
+    with pytest.raises(ModelReplyInvalid, match=r"0 verdicts for 1 claim\b"):
         await ask(examiner, judge, ENGLISH)
 
 

@@ -105,7 +105,7 @@ async def test_a_library_is_searched_by_its_own_vectors_until_the_new_ones_are_t
             " SELECT workspace, document_id, segment_index, %s, 0, %s::halfvec FROM all_segments",
             [f"{embedder.model}/{WIDTH}", str([0] * WIDTH)],
         )
-    assert "1 of 1 segments" in (await check_embedding(changed)).detail
+    assert "1 of 1 segment" in (await check_embedding(changed)).detail
     async with open_library(changed) as library:
         before = await library.searcher.search(SearchQuery("When is the lamp lit?", ME))
         assert (library.embedder.dimension, before.degraded, len(before.hits)) == (256, None, 1)

@@ -2,7 +2,7 @@
 
 import unicodedata
 from datetime import UTC, datetime, timedelta
-from uuid import UUID
+from uuid import UUID, uuid4
 
 import pytest
 from hypothesis import given
@@ -74,7 +74,8 @@ async def test_what_stands_nowhere_becomes_a_document_of_its_user_for_a_time(des
     stored = await desk.documents.get(ME, segment.document_id)
     assert (stored.owner, stored.title) == (ME.user, passage)
     assert stored.expires_at is not None
-    assert timedelta(days=29) < stored.expires_at - datetime.now(UTC) <= timedelta(days=30)
+    assert timedelta(hours=23) < stored.expires_at - datetime.now(UTC) <= timedelta(days=1)
+    assert {each.document_id for each in (await desk.documents.list(ME)).documents} == {LEAVE, TRAINS}
     with pytest.raises(NotFound):
         await desk.documents.get(OTHER, segment.document_id)
 
@@ -85,6 +86,18 @@ async def test_a_passage_marked_again_is_the_same_document(desk: Desk) -> None:
     of_another = await desk.passages.find_passage("The canteen closes at nine.", [], OTHER)
     assert first[0].segment_id == again[0].segment_id
     assert first[0].document_id != of_another[0].document_id
+
+
+async def test_each_session_has_its_own_of_a_passage(desk: Desk) -> None:
+    passage, (one, other) = "The canteen closes at nine.", (str(uuid4()), str(uuid4()))
+    first = await desk.passages.find_passage(passage, [], ME, session_id=one)
+    again = await desk.passages.find_passage(passage, [], ME, session_id=one)
+    apart = await desk.passages.find_passage(passage, [], ME, session_id=other)
+    assert first[0].segment_id == again[0].segment_id
+    assert first[0].document_id != apart[0].document_id
+    stored = await desk.documents.get(ME, first[0].document_id)
+    assert stored.expires_at is not None
+    assert stored.expires_at - datetime.now(UTC) > timedelta(days=365), "it goes with its session"
 
 
 async def test_a_stored_passage_is_no_part_of_what_the_library_is_searched_for(desk: Desk) -> None:

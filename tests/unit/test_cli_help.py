@@ -37,6 +37,7 @@ COMMANDS = [
     *(["keys", name] for name in ("create", "list", "revoke")),
     *(["logins", name] for name in ("list", "revoke")),
     *(["judge", name] for name in ("exam", "list")),
+    ["model", "add"],
     ["eval", "run"],
     ["eval", "report"],
     ["eval", "compare"],

@@ -339,7 +339,7 @@ class TestCommand:
         done = CliRunner().invoke(evaluate, asked)
         assert done.exit_code == 5
         assert "context_recall\t-\t\t0\t1\t" in done.stdout
-        assert "1 of 1 questions" in done.stderr
+        assert "1 of 1 question" in done.stderr
         assert "capital (asked): " in done.stderr
 
     def test_an_export_alone_scores_nothing(self, run_folder: Path) -> None:

@@ -94,6 +94,7 @@ def test_what_changed_in_a_time(question: str, since: str, until: str) -> None:
         ("do I have anything about parental leave?", "parental leave", False),
         ("Do we have any documents on travel?", "travel", False),
         ("find biology-notes.pdf", "biology-notes.pdf", True),
+        ("Find the quarterly report", "quarterly report", False),
         ("biology-notes.pdf ở đâu?", "biology-notes.pdf", True),
         ("Tệp biology-notes.pdf nằm ở đâu?", "biology-notes.pdf", True),
         ("Tôi có tài liệu nào về nghỉ phép không?", "nghỉ phép", False),

@@ -288,6 +288,13 @@ async def test_a_truncated_answer_shows_that_it_is_cut(scripted_openai):
     assert closed(await written(family(scripted_openai), BRIDGE)) == [DraftClosed("It was finished in…", ())]
 
 
+async def test_an_answer_that_is_cut_between_two_sections_shows_that_too(scripted_openai):
+    said = '{"sections":[{"source_ids":[],"text":"It was finished in 1911."},{"source_ids":['
+    scripted_openai.script(say(said, finish_reason="length"))
+    drafts = closed(await written(family(scripted_openai), BRIDGE))
+    assert [each.text for each in drafts] == ["It was finished in 1911.", "…"]
+
+
 async def test_an_answer_that_never_ends_is_cut_at_the_reserve(scripted_openai):
     scripted_openai.script(Reply([Say('{"sections":[{"text":"'), *[Say("a" * 600)] * 8, Hold()]))
     (only,) = closed(await written(family(scripted_openai, context_tokens=1024), BRIDGE))

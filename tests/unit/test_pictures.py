@@ -72,7 +72,7 @@ def test_pictures_of_office_files_are_found_where_they_stand() -> None:
 def test_pictures_of_markdown_and_html_are_those_that_they_hold() -> None:
     markdown = f"# Lamps\n\nRed ![A lamp]({INLINE}) here.\n\n![Far](https://e.example/p.png)\n\n`![x]({INLINE})`\n"
     [inline] = pictures_in(markdown.encode(), "text/markdown")
-    assert (inline.before, inline.alt, inline.data) == ("LampsRed A lamp", "A lamp", PNG)
+    assert (inline.before.split(), inline.alt, inline.data) == (["Lamps", "Red", "A", "lamp"], "A lamp", PNG)
     html = (
         f"<body><p>Red<script>var x = 'no';</script><img alt='A lamp' src='{INLINE}'>"
         "<img src='data:image/svg+xml;base64,PHN2Zy8+' alt=S><img src='https://e.example/p.png'></p></body>"

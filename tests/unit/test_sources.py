@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from answers.citations import build_citation, build_claim, excerpt, landing_url, nearest_sources
+from answers.citations import build_citation, build_claim, excerpt, landing_url, nearest_sources, said_place
 from answers.fusion import repeated_texts, without_copies
 from graph.evidence import Citation, Hit, Proof, Section, Segment, SegmentBlock, Spent
 from graph.rows import ClaimRow, SourceRow
@@ -33,6 +33,18 @@ def test_a_citation_quotes_the_canonical_text_at_its_offsets() -> None:
     quoted = build_citation(proof(50, 59), SOURCE, source_index=1, section_index=0, verdict="supported")
     assert quoted is not None
     assert quoted["quote"] == "It snows."
+
+
+@pytest.mark.parametrize(
+    ("labels", "page_idx", "label"),
+    [(["i", "ii", "1"], 1, "ii"), (["1", "2", "A-3"], 1, None), (["i"], 4, None), ({"i": 1}, 0, None), ([7], 0, None)],
+)
+def test_a_page_is_called_what_its_file_calls_it(labels: object, page_idx: int, label: str | None) -> None:
+    labelled = replace(SOURCE, page_idx=page_idx, metadata={"page_labels": labels}, media_type="application/pdf")
+    quoted = build_citation(proof(50, 59), labelled, source_index=1, section_index=0, verdict="supported")
+    assert quoted is not None
+    assert (quoted["page_idx"], quoted.get("page_label")) == (page_idx, label)
+    assert said_place(quoted) == f"page {label or page_idx + 1}"
 
 
 def anchored(url: str | None) -> Segment:

@@ -3,8 +3,10 @@
 import re
 import tomllib
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -21,7 +23,7 @@ FEWEST_POINTS = 3  # of a hundred, that a list has to gain in each language
 
 @cache
 def lines(kind: str, language: str) -> list[str]:
-    """Return the lines of a kind: ``library``, ``talk`` or ``contents``."""
+    """Return the lines of a kind: ``library``, ``orders``, ``mentions``, ``talk`` or ``contents``."""
     parts = tomllib.loads(LINES.read_text("utf-8"))[kind].values()
     return [line for part in parts for line in part[language]["lines"].split("\n") if line]
 
@@ -42,6 +44,26 @@ def test_questions_about_the_library_are_told_by_their_words(
     rest = tuple(words for place, words in enumerate(library_words()) if place != at)
     monkeypatch.setattr(library_questions, "library_words", lambda: rest)
     assert share(library_question, "library", language) <= least - FEWEST_POINTS
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize(
+    ("kind", "asks", "least"), [("orders", "edit", 80), ("mentions", "mention", 80)], ids=["orders", "mentions"]
+)
+def test_orders_and_what_documents_mention_are_told_by_their_patterns(
+    kind: str, asks: str, least: int, language: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def told(line: str) -> object:
+        found = library_question(line)
+        return found if found is not None and found["asks"] == asks else None
+
+    assert share(told, kind, language) >= least
+    at = list(LANGUAGES_OF_WORDS).index(language)
+    whole = library_words()
+    untold: dict[str, Any] = {asks: ()}
+    without = tuple(replace(words, **untold) if place == at else words for place, words in enumerate(whole))
+    monkeypatch.setattr(library_questions, "library_words", lambda: without)
+    assert share(told, kind, language) <= least - FEWEST_POINTS
 
 
 @pytest.mark.parametrize(("language", "least"), [("en", 90), ("vi", 79), ("zh", 80)])

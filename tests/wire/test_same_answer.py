@@ -82,7 +82,7 @@ def all_heard(log: Sequence[Envelope]) -> dict[str, Heard]:
         assert b"\r" not in body, name
         assert body.endswith(b"\n\n"), name
         for frame in parse_frames(body.decode()):
-            assert frame["data"] == "[DONE]" or isinstance(json.loads(frame["data"]), dict), name
+            assert frame["data"] == "[DONE]" or isinstance(json.loads(frame["data"]), dict | list), name
     return {name: ADAPTERS[name]().heard(body) for name, body in told.items()}
 
 

@@ -10,6 +10,7 @@ from ipaddress import IPv6Address, ip_address
 from typing import Any
 
 from graph.errors import RateLimited
+from text.counted import counted
 from tools.auth.identities import Grant
 from tools.spending.accounts import day_end
 from tools.storage.database import Connection, Database
@@ -80,7 +81,7 @@ class UsedLimits:
             if not await _counted(connection, _TAKE_RUN, row):
                 rest = (ends.astimezone(UTC) - now.astimezone(UTC)).total_seconds()
                 raise RateLimited(
-                    f"These credentials may ask {most} questions a day ({self._zone}), and have.",
+                    f"These credentials may ask {counted(most, 'question')} a day ({self._zone}), and have.",
                     retry_after=int(rest) + 1,
                 )
 

@@ -4,24 +4,36 @@ Other distributions add backends under the entry point ``citewell.backends``.
 """
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache, partial
 from typing import TYPE_CHECKING
 
-from graph.errors import ConfigurationError, InvalidRequest, UnknownModel
+from graph.errors import (
+    BudgetExhausted,
+    ConfigurationError,
+    DependencyFailed,
+    InvalidRequest,
+    ModelRefused,
+    UnknownModel,
+)
 from graph.evidence import Failure
 from graph.ports import Families, Family, Judge, RelevanceGrader
 from graph.reasons import Reason, Reasons, why
+from graph.usage import Meter
 from tools.claims.code_checker import CodeChecker
 from tools.judges.judge_registry import check_judge, configured_judge
 from tools.plugins.entry_points import BACKENDS, Names, Plugin, load_plugins
 from tools.settings import EXTRACTIVE, ModelSettings, RerankerSettings, Settings
+from tools.settings.llm import usual_context
 
 if TYPE_CHECKING:
     from tools.rerankers.onnx_reranker import OnnxReranker
     from tools.rerankers.reranker_endpoint import Scorer
+
+log = logging.getLogger(__name__)
 
 ANY = "/"  # at the end of a backend's name: it serves every model name with that prefix
 
@@ -88,6 +100,9 @@ def configured_families(
 
     judge_of_quotes = cache(partial(open_judge, settings, None))
 
+    def found(name: str) -> ModelSettings | None:
+        return models.get(name) or _answering(settings, name)
+
     def extractive() -> Family:
         from tools.extractive.extractive_family import extractive_family
 
@@ -101,13 +116,15 @@ def configured_families(
         from tools.extractive.extractive_family import ExtractiveWriter
         from tools.llm.llm_family import llm_family
 
-        model = models[name]
+        model = found(name)
+        assert model is not None
         family = llm_family(
             model,
             thinking=thinking,
             checker=checker,
             fallback=ExtractiveWriter(),
-            judge=open_judge(settings, model),
+            # An exam is of a judge that is configured, not of each model that somebody picks.
+            judge=open_judge(settings, models.get(name) or models[only_endpoint(settings) or name]),
             reranked=reranked,
         )
         return _held_to_exam(family, name, examined)
@@ -123,9 +140,9 @@ def configured_families(
     def families(model: str, *, thinking: bool = False) -> Family:
         if model == EXTRACTIVE:
             return extractive()
-        if model not in models:
+        if (known := found(model)) is None:
             return installed(model, thinking)
-        _check_thinking(models[model], thinking)
+        _check_thinking(known, thinking)
         return llm(model, thinking)
 
     return _lenient(families, settings)
@@ -156,8 +173,58 @@ def _lenient(families: Families, settings: Settings) -> Families:
 
 def _stand_in(settings: Settings, name: str) -> str | None:
     """Return the model that answers for a name that is not known, or None where it is known or there is none."""
-    known = name == EXTRACTIVE or any(model.name == name for model in settings.models) or find_backend(name)
-    return None if known else only_endpoint(settings)
+    return None if _is_known(settings, name) or _answering(settings, name) else only_endpoint(settings)
+
+
+_ANSWERED: dict[tuple[str, str], bool] = {}  # whether an endpoint has answered as a model that is not configured
+MOST_ASKED = 50  # names of such models in a process
+
+
+async def ask_for_model(settings: Settings, name: str) -> None:
+    """Ask the endpoint once a process whether it has a model that is not configured: then that one answers.
+
+    An endpoint that does not reply is asked again with the next question.
+    """
+    model = _unlisted(settings, name)
+    if model is None or len(_ANSWERED) >= MOST_ASKED or (key := (model.base_url, name)) in _ANSWERED:
+        return
+    from tools.llm.model_endpoint import Endpoint, RetryPolicy
+
+    endpoint = Endpoint(model, name, temperature=None, retry=RetryPolicy(attempts=1))
+    try:
+        async with aclosing(endpoint.reply([("user", "Hi")], schema=None, max_characters=1, meter=Meter())) as parts:
+            await anext(parts)
+    except ModelRefused as error:
+        log.warning("Another model answers for %s: %s", name, error.message)
+        _ANSWERED[key] = False
+    except (DependencyFailed, BudgetExhausted):
+        return
+    else:
+        _ANSWERED[key] = True
+
+
+def _answering(settings: Settings, name: str) -> ModelSettings | None:
+    """Return a model that is not configured, but that its endpoint was found to have."""
+    model = _unlisted(settings, name)
+    return model if model is not None and _ANSWERED.get((model.base_url, name)) else None
+
+
+def _unlisted(settings: Settings, name: str) -> ModelSettings | None:
+    """Return a model that is not configured as another one of the endpoint; None where there can be none.
+
+    That is where names of other stacks configure the endpoint, which tell one model alone: who lists models in
+    ``CITEWELL_MODELS`` lists all.
+    """
+    if not name or "models" not in settings.aliases or _is_known(settings, name):
+        return None
+    [model] = settings.models
+    context = usual_context(name, model.base_url)
+    own = {"name": name, "model": name, "label": "", "thinking_model": None, "context_tokens": context}
+    return model.model_copy(update=own)
+
+
+def _is_known(settings: Settings, name: str) -> bool:
+    return name == EXTRACTIVE or any(model.name == name for model in settings.models) or bool(find_backend(name))
 
 
 def only_endpoint(settings: Settings) -> str | None:

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator, Sequence
+from dataclasses import replace
 from itertools import zip_longest
 
 from answers.answerhood import ANSWERS
@@ -21,6 +22,7 @@ from graph.reasons import Reason
 from graph.rows import Turn
 from graph.usage import Meter
 from prompts import lines
+from text.words import comparable_text, is_bigrammed, terms_of, without_framing
 from tools.extractive.quoted_passages import choose_passages
 from tools.extractive.reader import RankedSentences, ReaderMemo, fitted_weights, rank_by_part, recall_by_part
 from tools.rules.follow_ups import own_question
@@ -33,6 +35,10 @@ ANSWERABLE = 0.2
 # A segment is dropped if its best sentence is this far behind the best of all, in the reader's log odds.
 KEPT_WITHIN = 6.0
 KEPT_AT_MOST = 5
+# An entry that says what something is begins with it, behind an article.
+SUBJECT_WORDS = 3
+# What is left of the probability where the one thing asked about is only said in passing.
+IN_PASSING = 0.2
 
 
 class ExtractiveGrader:
@@ -51,6 +57,8 @@ def _grade(question: str, hits: Sequence[Hit], memo: ReaderMemo | None, refuse_b
     each_once = {hit.segment_id: hit for hit in reversed(hits)}.values()
     ranked = sorted(reversed(each_once), key=lambda hit: -hit.score)  # of equal ones as they came, in reading order
     readings = rank_by_part(question, ranked, memo)
+    if _says_in_passing(question, readings, ranked):
+        readings = [replace(reading, answerable=reading.answerable * IN_PASSING) for reading in readings]
     answerable = min((reading.answerable for reading in readings), default=0.0)
     asked = question.partition("\n\n")[0]  # without a passage that the reader selected
     request = request_of(own_question(asked) or asked)  # what a follow-up carries on is no request of its own
@@ -77,6 +85,26 @@ def _grade(question: str, hits: Sequence[Hit], memo: ReaderMemo | None, refuse_b
         answerable=0.0 if work else answerable,  # no quote is a summary
         beyond_quotes=work or uncertain,
     )
+
+
+def _says_in_passing(question: str, readings: Sequence[RankedSentences], ranked: Sequence[Hit]) -> bool:
+    """Whether the one word that a question asks about stands in passing only: nothing begins with it or is under it.
+
+    "What is the weather?" asks about no page on which robots are tried "across weather conditions". Pages that a person
+    selected are what is asked about.
+    """
+    words = without_framing(question).split()
+    if len(words) != 1 or is_bigrammed(words[0]) or any(hit.kind == "page" for hit in ranked):
+        return False
+    asked = set(terms_of(words[0]))
+    for reading in readings:
+        for candidate in reading.candidates:
+            segment = ranked[candidate.segment].segment
+            begins = " ".join(candidate.text.split()[:SUBJECT_WORDS])
+            told = " ".join((segment.title, segment.heading, candidate.entry.surroundings, begins))
+            if not asked.isdisjoint(comparable_text(told).spellings):
+                return False
+    return True
 
 
 def _nearest(readings: Sequence[RankedSentences], ranked: Sequence[Hit]) -> Iterator[NearPassage]:

@@ -18,6 +18,7 @@ from typing import Any
 from graph.errors import ModelReplyInvalid
 from graph.ports import CitedEntry, Judge, Judgement, OpenClaim
 from graph.usage import Meter
+from text.counted import counted
 from tools.judges.exam_marking import LEAST_RIGHT, MOST_WRONG, Answer, LanguageResult, Spent, mark
 from tools.judges.sequential_testing import MISSED, WRONG
 from tools.llm.prompting import estimate_tokens
@@ -208,6 +209,6 @@ async def judge_batch(judge: Judge, claims: Sequence[OpenClaim], *, meter: Meter
     except ModelReplyInvalid as error:
         return [Judgement(None, reason=error.message)] * len(claims)
     if len(judgements) != len(claims):
-        reason = f"The judge gave {len(judgements)} verdicts for {len(claims)} claims."
+        reason = f"The judge gave {counted(len(judgements), 'verdict')} for {counted(len(claims), 'claim')}."
         return [Judgement(None, reason=reason)] * len(claims)
     return judgements

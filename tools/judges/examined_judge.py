@@ -8,6 +8,7 @@ from graph.errors import ModelReplyInvalid
 from graph.ports import Judge, Judgement, OpenClaim
 from graph.reasons import Reason, Reasons
 from graph.usage import Meter
+from text.counted import counted
 from tools.judges.exam_marking import held_to
 from tools.judges.exam_standing import Standing
 from tools.judges.examiner import Examiner
@@ -69,7 +70,8 @@ class ExaminedJudge:
             return []
         judgements = await self.raw.judge(claims, meter=meter)
         if len(judgements) != len(claims):
-            raise ModelReplyInvalid(f"The judge {self.name} gave {len(judgements)} verdicts for {len(claims)} claims.")
+            given, asked = counted(len(judgements), "verdict"), counted(len(claims), "claim")
+            raise ModelReplyInvalid(f"The judge {self.name} gave {given} for {asked}.")
         return judgements
 
 

@@ -137,6 +137,10 @@ JOIN (SELECT d.document_id, row_number() OVER (ORDER BY {{order}}) AS place FROM
 WHERE d.workspace = %(workspace)s
 ORDER BY listed.place
 """
+_SPACES = f"""
+SELECT DISTINCT space FROM documents AS d, unnest(ARRAY[d.space_id, d.space_slug]) AS space
+WHERE space IS NOT NULL AND {_REACHED} ORDER BY space
+"""
 _RAW_TEXT = f"""
 SELECT d.title, s.segment_index, s.page_idx, s.start_offset, s.end_offset, s.body
 FROM documents AS d JOIN all_segments AS s USING (document_id)
@@ -321,6 +325,13 @@ class Documents:
             return LibrarySummary(*found)
 
         return await self._database.read(read)
+
+    async def spaces(self, identity: Identity) -> tuple[str, ...]:
+        """Return the ids and slugs of the spaces of documents that the identity may read. Raises NotFound."""
+        scope = await self._scope(identity)
+        async with self._database.connection() as connection:
+            found = await connection.execute(_SPACES, scope)
+            return tuple([row[0] for row in await found.fetchall()])
 
     async def get(self, identity: Identity, document_id: str) -> DocumentDetails:
         """Read a document without its text. Raises NotFound."""

@@ -8,6 +8,7 @@ from typing_extensions import TypedDict
 
 from text.normal_forms import compose
 from tools.retrieval.scope import LASTING, VISIBLE, as_uuid, readable
+from tools.retrieval.withholding import MARKED
 
 Sort = Literal["changed", "title", "name", "type", "folder"]
 Order = Literal["asc", "desc"]
@@ -23,8 +24,9 @@ coalesce((SELECT min(p.path) FROM places AS p JOIN sources AS s USING (workspace
 """
 FILE_NAME = f"regexp_replace({_PATH}, '^.*/', '')"
 FOLDER = f"regexp_replace({_PATH}, '/?[^/]*$', '')"
+# What a reader marked is listed nowhere: it belongs to its session.
 FILTERED = f"""
-d.workspace = %(workspace)s AND {VISIBLE}
+d.workspace = %(workspace)s AND {VISIBLE} AND NOT (d.source_type = '{MARKED}' AND d.expires_at IS NOT NULL)
 AND (%(space)s::text IS NULL OR d.space_id = %(space)s OR d.space_slug = %(space)s)
 AND (%(title)s::text IS NULL OR normalize(d.title) ILIKE %(title)s)
 AND (%(ids)s::uuid[] IS NULL OR d.document_id = ANY(%(ids)s::uuid[]))
@@ -75,8 +77,8 @@ class DocumentFilter:
 
     ``space`` is an id or a slug, ``title`` a case-insensitive part of the title. ``source`` is the id of a source,
     ``path`` how a path in one begins, or a pattern with ``*`` and ``?``. ``document_ids`` limits the list to these; ids
-    that are not UUIDs are ignored. ``lasting`` leaves out documents that runs stored temporarily: web pages and
-    passages that a reader marked. ``query`` is words that title, path or address have, ``media_types`` some of these,
+    that are not UUIDs are ignored. ``lasting`` leaves out documents that runs stored temporarily, as web pages.
+    ``query`` is words that title, path or address have, ``media_types`` some of these,
     ``folder`` that of the file, empty for files in none, and ``names`` exact names of files.
     """
 

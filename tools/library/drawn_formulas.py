@@ -7,6 +7,7 @@ import re
 from contextlib import suppress
 from typing import Any, Literal
 
+from pydantic import TypeAdapter, ValidationError
 from typing_extensions import TypedDict
 
 from graph.errors import CitewellError, UnreadableDocument
@@ -27,6 +28,9 @@ class LayoutFormula(TypedDict):
     source: str
 
 
+_FORMULAS = TypeAdapter(list[LayoutFormula])
+
+
 def formulas_in(data: bytes, media_type: str, text: str) -> list[LayoutFormula]:
     """Return the formulas of a file whose canonical text is given; none where it is read as another text today."""
     from tools.parsers import parse  # with all formats
@@ -45,14 +49,6 @@ def formulas_in(data: bytes, media_type: str, text: str) -> list[LayoutFormula]:
 def formulas_of(reply: dict[str, Any]) -> list[LayoutFormula]:
     """Return the formulas of a frame. Raises UnreadableDocument for a frame that no reader of ours sends."""
     try:
-        return [
-            LayoutFormula(
-                start=int(each["start"]),
-                end=int(each["end"]),
-                notation="latex" if each["notation"] == "latex" else "mathml",
-                source=str(each["source"])[:_LONGEST],
-            )
-            for each in reply.get("formulas", [])[:MOST]
-        ]
-    except (KeyError, TypeError, ValueError) as error:
+        return _FORMULAS.validate_python(reply.get("formulas", []))
+    except ValidationError as error:
         raise UnreadableDocument("The file can't be read.") from error

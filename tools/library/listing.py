@@ -4,9 +4,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from graph.evidence import Identity, LibraryQuestion
-from graph.ports import ListedDocument, Listing
+from graph.ports import ListedDocument, Listing, SearchQuery, SegmentSearcher
 from graph.rows import Turn
 from text.language import language, stop_words
+from text.normal_forms import fold_case
 from tools.library.document_filters import containing
 from tools.retrieval.scope import LASTING, VISIBLE, reading_as
 from tools.rules.library_questions import after_listing, library_question
@@ -14,6 +15,7 @@ from tools.storage.database import Connection, Database
 from tools.storage.tenants import Workspaces
 
 MOST_WORDS = 8  # of a name that titles are searched for
+MENTIONING = 100  # segments that are looked through for what a document mentions
 _PATH = "coalesce(d.metadata->>'file_path', '')"
 _NAMES = f"concat_ws(' ', d.title, {_PATH}, d.slug, d.url)"
 _LIST = f"""
@@ -25,6 +27,7 @@ WHERE d.workspace = %(workspace)s AND {VISIBLE} AND {LASTING}
   AND (%(media_type)s::text IS NULL OR d.media_type = %(media_type)s)
   AND (%(since)s::date IS NULL OR d.updated_at >= (%(since)s::date)::timestamp AT TIME ZONE 'UTC')
   AND (%(until)s::date IS NULL OR d.updated_at < (%(until)s::date + 1)::timestamp AT TIME ZONE 'UTC')
+  AND (%(ids)s::uuid[] IS NULL OR d.document_id = ANY(%(ids)s::uuid[]))
   AND (%(words)s::text[] IS NULL OR {_NAMES} ILIKE ALL (%(words)s))
   AND (%(file)s::text IS NULL OR lower(d.title) = %(file)s OR ({_PATH} = '' AND lower(d.title) = %(stem)s)
        OR right(lower('/' || {_PATH}), length(%(file)s) + 1) = '/' || %(file)s
@@ -36,9 +39,10 @@ ORDER BY d.updated_at DESC, d.document_id LIMIT %(most)s
 class LibraryCatalogue:
     """The ``Catalogue`` of a deployment: what an identity may read, without what runs brought for a limited time."""
 
-    def __init__(self, database: Database, workspaces: Workspaces) -> None:
+    def __init__(self, database: Database, workspaces: Workspaces, searcher: SegmentSearcher) -> None:
         self._database = database
         self._workspaces = workspaces
+        self._searcher = searcher
 
     async def recognise(
         self,
@@ -60,8 +64,13 @@ class LibraryCatalogue:
     ) -> Listing:
         """List the documents asked for, newest first, ``most`` at most.
 
-        Raises NotFound for an unknown workspace, DatabaseUnavailable.
+        Those that mention something are found among the segments that a search for it brings. Raises NotFound for an
+        unknown workspace, DatabaseUnavailable.
         """
+        if asked["asks"] == "edit" and not asked["is_file"]:
+            return Listing((), 0)
+        mentioning = await self._mentioning(asked["name"], identity, spaces) if asked["asks"] == "mention" else None
+        in_titles = asked["asks"] == "find" and not asked["is_file"]
         name = asked["name"].casefold().removeprefix("./").lstrip("/")
         row: dict[str, Any] = {
             "workspace": await self._workspaces.number(identity.workspace),
@@ -70,7 +79,8 @@ class LibraryCatalogue:
             "media_type": asked["media_type"] or None,
             "since": asked["since"] or None,
             "until": asked["until"] or None,
-            "words": None if asked["is_file"] or not name else [containing(word) for word in _words(name)],
+            "ids": None if mentioning is None else [*mentioning],
+            "words": [containing(word) for word in _words(name)] if name and in_titles else None,
             "file": name if asked["is_file"] and name else None,
             "stem": name.rpartition("/")[2].rpartition(".")[0],
             "most": most,
@@ -85,6 +95,14 @@ class LibraryCatalogue:
             for document_id, title, path, url, space, created, updated, _ in found
         )
         return Listing(documents, found[0][-1] if found else 0)
+
+    async def _mentioning(self, name: str, identity: Identity, spaces: Sequence[str]) -> Sequence[str]:
+        """Return the documents of which a segment has the words of a name."""
+        query = SearchQuery(name, identity, top_k=MENTIONING, min_score=0.0, spaces=tuple(spaces), expand=0)
+        words = _words(fold_case(name))
+        hits = (await self._searcher.search(query)).hits
+        texts = ((hit.segment.document_id, fold_case(hit.segment.text)) for hit in hits)
+        return tuple(dict.fromkeys(document_id for document_id, text in texts if all(each in text for each in words)))
 
 
 def _words(name: str) -> list[str]:

@@ -7,40 +7,42 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from itertools import accumulate, pairwise
-from uuid import UUID, uuid5
 
 from graph.evidence import Identity, Segment
 from graph.ports import SearchQuery, SegmentReader, SegmentSearcher
 from text.normal_forms import compose
 from text.words import is_whole
 from tools.library.ingestion import Ingestor, NewDocument
+from tools.retrieval.selections import passage_of, selection_id
 from tools.retrieval.withholding import MARKED
 
 MOST_PLACES = 1000  # tried in the search for a place at word boundaries
 CANDIDATES = 10  # segments of the library that are most like a passage
-KEEP_DAYS = 30  # of what came from elsewhere: longer than a session that cites it is usually kept
+KEEP_DAYS = 30  # of what a search brought: longer than a session that cites it is usually kept
 BESIDE = 2  # neighbours of each on either side, into which it may reach
 FEWEST_LETTERS = 12  # of a passage that may stand between notation: fewer are found by chance
-_NAMESPACE = UUID("5b0c5d4e-6e0b-5b7e-9f0a-3f4de1c4b8f2")
+WITH_ITS_SESSION = datetime(9999, 12, 31, tzinfo=UTC)  # when a passage of a session expires: it is deleted with that
+OUTSIDE_OF_SESSIONS = timedelta(days=1)
 
 
 class MarkedPassages:
-    """A finder of passages in documents; passages that are in none of them are stored for ``KEEP_DAYS``."""
+    """A finder of passages in documents; a passage that is in none of them is stored for its session."""
 
     def __init__(self, reader: SegmentReader, searcher: SegmentSearcher, ingestor: Ingestor) -> None:
         self._reader = reader
         self._searcher = searcher
         self._ingestor = ingestor
-        self._keep = timedelta(days=KEEP_DAYS)
 
-    async def find_passage(self, text: str, document_ids: Sequence[str], identity: Identity) -> list[Segment]:
+    async def find_passage(
+        self, text: str, document_ids: Sequence[str], identity: Identity, *, session_id: str = ""
+    ) -> list[Segment]:
         """Return the segments that contain a passage; see ``graph.ports.PassageFinder``.
 
-        A stored passage is a private document of its user and never searched; if it is marked again, it keeps its id
-        and its expiry date is renewed. Raises NotFound for an unknown workspace, EmbeddingUnavailable if the passage
-        must be stored, DatabaseUnavailable.
+        A stored passage is a private document of its user, neither searched nor listed; if it is marked again in its
+        session, it keeps its id. Raises NotFound for an unknown workspace, EmbeddingUnavailable if the passage must be
+        stored, DatabaseUnavailable.
         """
-        passage = compose(text).strip()
+        passage = passage_of(text)
         if not passage:
             return []
         if document_ids:
@@ -49,7 +51,7 @@ class MarkedPassages:
         else:
             texts = await self._likely(passage, identity)
         found = await asyncio.to_thread(_first_holding, texts, passage)
-        return found or await self._stored(passage, identity)
+        return found or await self._stored(passage, identity, session_id)
 
     async def _likely(self, passage: str, identity: Identity) -> list[Sequence[Segment]]:
         """Return the stretches of the library that are most like a passage, each of consecutive segments."""
@@ -67,8 +69,8 @@ class MarkedPassages:
                 stretches.append([segment])
         return [*stretches]
 
-    async def _stored(self, passage: str, identity: Identity) -> list[Segment]:
-        document_id = str(uuid5(_NAMESPACE, "\0".join((identity.workspace, identity.user, passage))))
+    async def _stored(self, passage: str, identity: Identity, session_id: str) -> list[Segment]:
+        document_id = selection_id(session_id or f"{identity.workspace}\0{identity.user}", passage)
         document = NewDocument(
             document_id=document_id,
             text=passage,
@@ -76,7 +78,7 @@ class MarkedPassages:
             owner=identity.user,
             source_type=MARKED,
             metadata={},
-            expires_at=datetime.now(UTC) + self._keep,
+            expires_at=WITH_ITS_SESSION if session_id else datetime.now(UTC) + OUTSIDE_OF_SESSIONS,
         )
         await self._ingestor.ingest(identity, document)
         return [segment for page in await self._reader.read_pages([document_id], identity) for segment in page.segments]

@@ -48,8 +48,6 @@ PATIENCE = 4  # times these seconds by the clock: on a busy machine a file gets 
 _PROGRAM = """
 import json, sys
 sys.path[:] = json.loads(sys.argv[2])
-from tools.confinement.priority import give_way
-give_way()  # before half a second of imports
 from tools.library.sandbox_process import main
 main(int(sys.argv[1]), sys.argv[3])
 """

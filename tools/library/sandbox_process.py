@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from graph.errors import CitewellError, DocumentTooExpensive, InvalidRequest, UnreadableDocument
+from tools.confinement.priority import give_way
 from tools.confinement.process import confine, confinement
 from tools.confinement.seccomp import forbid_programs
 from tools.embeddings.static_embedding import count_tokens
@@ -51,6 +52,7 @@ def main(megabytes: int, scratch: str) -> None:
     os.dup2(nothing, 1)  # what a parser prints is no frame
     os.dup2(nothing, 2)  # nor a line of the server's log, which it could cut
     os.close(nothing)
+    give_way()  # so that questions come first
     gc.set_threshold(NEW_OBJECTS)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     _limit(resource.RLIMIT_DATA, megabytes << 20, for_good=True)

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from graph.errors import CitewellError, DependencyFailed
 from graph.evidence import Identity
+from text.counted import counted
 from tools.library.source_readers import LONGEST_PATH, Listing, ReadFile, SourceReader
 from tools.library.sync_plan import Listed
 from tools.library.web_pages import Extent, WebPages
@@ -46,7 +47,7 @@ class SiteSource(SourceReader):
                 files.append(await asyncio.to_thread(self._listed, page))
         if failed and len(failed) == len(files):
             raise DependencyFailed(f"{self._address} cannot be read: {failed[0].reason}", suggestion="Try again later.")
-        notes = [f"{len(failed):,} pages could not be read, so none was taken for gone."] if failed else []
+        notes = [f"{counted(len(failed), 'page')} could not be read, so none was taken for gone."] if failed else []
         return Listing(sorted(files, key=lambda file: file.path), notes, whole=not failed)
 
     async def read(self, paths: Sequence[str]) -> Sequence[ReadFile]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from graph.errors import CitewellError, InvalidRequest, UnreadableDocument
+from text.counted import counted
 from tools.library.found_files import FoundFile, as_text
 from tools.library.new_documents import NewDocument
 from tools.library.sync_plan import Listed
@@ -91,9 +92,9 @@ class FolderReader(SourceReader):
                 files.append(_listed(path, entry.stat(follow_symlinks=False)))
         files.sort(key=lambda file: file.path)
         notes = (
-            (links, f"{links:,} symbolic links were not followed."),
-            (long, f"{long:,} paths are too long."),
-            (twins, f"{twins:,} files have the name of another, with their letters composed in another way."),
+            (links, f"{counted(links, 'symbolic link')} not followed."),
+            (long, f"{counted(long, 'path')} too long."),
+            (twins, f"{counted(twins, 'file')} with the name of another, whose letters are composed in another way."),
         )
         return Listing(files, [*(note for count, note in notes if count), *passed_over(textless)])
 

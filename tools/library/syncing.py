@@ -24,6 +24,7 @@ from typing_extensions import TypedDict
 
 from graph.errors import CitewellError, InvalidRequest, NotFound, SourceBusy
 from graph.evidence import EVERYONE, GROUP, USER, Identity, Space
+from text.counted import counted
 from tools.concurrency.tasks import finish_then_cancel
 from tools.library.bucket_source import BucketSource, open_bucket
 from tools.library.changes import Ingested, Report
@@ -127,7 +128,7 @@ class SyncReport:
         """Return the report as JSON, with the first 200 files."""
         fields = asdict(self)
         more = len(self.files) - FILES_REPORTED
-        notes = [*self.notes, *([f"{more:,} more files changed."] if more > 0 else [])]
+        notes = [*self.notes, *([f"{counted(more, 'more file')} changed."] if more > 0 else [])]
         return {**fields, "at": self.at.isoformat(), "files": fields["files"][:FILES_REPORTED], "notes": notes}
 
 

@@ -57,8 +57,8 @@ class SectionReader:
     def end(self, *, cut: bool) -> list[Draft]:
         """End the reply and close an open section. ``cut``: the reply hit a limit.
 
-        Raises ModelReplyInvalid if it had no section with text, unless it is complete and says so by an empty section
-        or an empty list.
+        Where no section was open, one of its own says that it was cut. Raises ModelReplyInvalid if it had no section
+        with text, unless it is complete and says so by an empty section or an empty list.
         """
         drafts: list[Draft] = []
         if self._head is not None:
@@ -72,7 +72,10 @@ class SectionReader:
             whole = self._json.complete
         if not (self._written or self._readable or self._text.begun):
             drafts += self._other_text()
-        drafts += self._close(BROKEN_OFF if not whole and (cut or not self._text_ended) else "") + self._released()
+        closing = self._close(BROKEN_OFF if not whole and (cut or not self._text_ended) else "")
+        drafts += closing + self._released()
+        if cut and not whole and not closing and self._written:
+            drafts += [DraftOpened(source_ids=()), DraftText(BROKEN_OFF), DraftClosed(BROKEN_OFF, ())]
         if not self._written and not (self._readable and whole):
             raise ModelReplyInvalid("The model's reply holds no section that can be read.")
         return drafts

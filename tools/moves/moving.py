@@ -26,6 +26,7 @@ from graph.errors import (
     NotFound,
     SessionBusy,
 )
+from text.counted import counted
 from tools.concurrency.tasks import shield_until_done
 from tools.moves.moved_tables import FOLLOWS, Key, MovedTable, Side, in_parts, make_alike, moved_tables
 from tools.originals.stores import POSTGRESQL, OriginalKey, OriginalStore
@@ -35,7 +36,7 @@ from tools.runs.log_days import add_days
 from tools.storage.database import CONNECTING, Connection, database_errors, elsewhere, value_of
 from tools.storage.index_changes import queue_all
 from tools.storage.partitions import Place, find_place, lock_library, open_part
-from tools.storage.tenants import delete_workspace, insert_workspaces
+from tools.storage.tenants import UnknownWorkspace, delete_workspace, insert_workspaces
 
 GATE, MOVERS = 1836021349, 1836021350  # advisory locks: of migrations/versions/sql/0025, and of a move
 SMALL_ROWS = 500  # of a pass, behind which the workspace is closed
@@ -279,7 +280,7 @@ class WorkspaceMove:
         while running := await value_of(self._source, _RUNNING, [self._number]):
             if time.monotonic() - since > self._limits.runs:
                 raise SessionBusy(
-                    f"{running} questions were still being answered after {self._limits.runs:g} seconds; "
+                    f"{counted(running, 'question')} still being answered after {self._limits.runs:g} seconds; "
                     "the workspace goes on here.",
                     suggestion="Run it again, or with a longer --wait.",
                 )
@@ -498,7 +499,7 @@ async def _opened_source(stack: AsyncExitStack, url: str, name: str, limits: Mov
     source = await _connected(stack, url, limits)
     number = await value_of(source, "SELECT number FROM workspaces WHERE name = %s", [name])
     if number is None:
-        raise NotFound(f"There is no workspace named {name!r}.", suggestion="See `citewell workspaces list`.")
+        raise UnknownWorkspace(name, suggestion="See `citewell workspaces list`.")
     # Held by the session, and so given up with it, but for a moment later than its end is known here.
     if not await value_of(source, "SELECT pg_try_advisory_lock(%s, %s)", [MOVERS, number]):
         raise InvalidRequest(f"Another process is moving {name!r} already.", suggestion="Wait for it to end.")

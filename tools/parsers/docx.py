@@ -27,16 +27,15 @@ from tools.parsers.docx_styles import (
 from tools.parsers.office_charts import DRAWN, Drawings
 from tools.parsers.office_flow import PAGE, PAGE_FIELDS, TAB, Flow, Paragraph, Spoken, Table, TableCell, TableRow
 from tools.parsers.office_formulas import OMATH, said_formula
-from tools.parsers.office_package import REL, Package, macros_left_out, open_package
+from tools.parsers.office_package import FALLBACK, REL, Package, macros_left_out, open_package
 from tools.parsers.raised_text import RAISED, ShiftedText
 
-_FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
 _P, _TBL, _R, _T, _TC, _TR = (W + tag for tag in ("p", "tbl", "r", "t", "tc", "tr"))
 _GONE = frozenset(W + tag for tag in ("del", "moveFrom"))
 _CONTAINERS = frozenset(W + tag for tag in ("sdt", "sdtContent", "ins", "moveTo", "customXml", "smartTag"))
 _LOOKS = frozenset(W + tag for tag in ("rStyle", "vanish", "strike", "dstrike", "b", "vertAlign", "position"))
 _UNREAD = frozenset(
-    [_FALLBACK, *(W + tag for tag in ("pPr", "rPr", "sdtPr", "instrText", "delText", "rt", "tbl", "annotationRef"))]
+    [FALLBACK, *(W + tag for tag in ("pPr", "rPr", "sdtPr", "instrText", "delText", "rt", "tbl", "annotationRef"))]
 )
 _SIGNS = {f"{W}tab": " ", f"{W}br": "\n", f"{W}cr": "\n", f"{W}noBreakHyphen": "\u2011", f"{W}ptab": " "}
 _DEEPEST = 12  # tables and text boxes within each other

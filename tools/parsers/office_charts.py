@@ -13,11 +13,10 @@ from tools.parsers.canonical_text import things_left_out
 from tools.parsers.docx_styles import whole_number
 from tools.parsers.number_formats import shown
 from tools.parsers.office_flow import BULLET, Paragraph, Table, TableCell, TableRow
-from tools.parsers.office_package import REL, Package
+from tools.parsers.office_package import DRAWING, REL, Package
 
 _CHART = "{http://schemas.openxmlformats.org/drawingml/2006/chart}"
 _DIAGRAM = "{http://schemas.openxmlformats.org/drawingml/2006/diagram}"
-_A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
 CHART = f"{_CHART}chart"
 _NEWER_CHART = "{http://schemas.microsoft.com/office/drawing/2014/chartex}chart"
 _REFERENCES = {CHART: "id", f"{_DIAGRAM}relIds": "dm", _NEWER_CHART: ""}  # what a drawing refers to its part by
@@ -109,8 +108,8 @@ def _name(series: Any) -> str:
 
 
 def _said(element: Any | None) -> str:
-    paragraphs = element.iter(f"{_A}p") if element is not None else ()
-    return " ".join(" ".join("".join(each.text or "" for each in p.iter(f"{_A}t")) for p in paragraphs).split())
+    paragraphs = element.iter(f"{DRAWING}p") if element is not None else ()
+    return " ".join(" ".join("".join(each.text or "" for each in p.iter(f"{DRAWING}t")) for p in paragraphs).split())
 
 
 def _points(series: Any, *kinds: str) -> dict[int, str]:

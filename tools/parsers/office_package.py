@@ -14,6 +14,8 @@ from tools.parsers.archives import SafeArchive, open_archive, xml_of
 from tools.parsers.parser_registry import OLE
 
 REL = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+DRAWING = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
+FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"  # for older programs
 _PACKAGE_REL = "{http://schemas.openxmlformats.org/package/2006/relationships}Relationship"
 _CORE_TITLE = "{http://purl.org/dc/elements/1.1/}title"
 _STRICT = re.compile(rb"http://purl\.oclc\.org/ooxml/(\w+)/")

@@ -4,6 +4,7 @@ Parsers leave pictures out, since they hold no text. A reader of the document wa
 is elsewhere, such as the picture of a web page by its address, is never fetched: its description is in the text.
 """
 
+import codecs
 import posixpath
 import re
 from base64 import b64decode
@@ -20,17 +21,15 @@ from markdown_it import MarkdownIt
 from tools.parsers.docx_styles import W
 from tools.parsers.html import read_tree
 from tools.parsers.odf import DRAW, OpenPackage
-from tools.parsers.office_package import REL, Package, open_package
+from tools.parsers.office_package import DRAWING, FALLBACK, REL, Package, open_package
 from tools.parsers.parser_registry import OLE
 from tools.parsers.plain import decode
+from tools.parsers.pptx import P, slides
 
 MOST_PICTURES = 500  # of one file
 _BEFORE = 80  # characters before a picture by which its place is found
 _LONGEST_ALT = 300
-_P = "{http://schemas.openxmlformats.org/presentationml/2006/main}"
-_A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
 _WORD_PICTURE = "{http://schemas.openxmlformats.org/drawingml/2006/wordprocessingDrawing}docPr"
-_FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
 _VML = "{urn:schemas-microsoft-com:vml}imagedata"
 _XLINK = "{http://www.w3.org/1999/xlink}href"
 _SVG = "{urn:oasis:names:tc:opendocument:xmlns:svg-compatible:1.0}"
@@ -60,14 +59,15 @@ def pictures_in(data: bytes, media_type: str) -> Iterator[Picture]:
     if "wordprocessingml" in media_type or "ms-word" in media_type:
         found = _in_word(open_package(data, f"{W}document", "a Word document"))
     elif "presentationml" in media_type or "ms-powerpoint" in media_type:
-        found = _in_slides(open_package(data, f"{_P}presentation", "a PowerPoint presentation"))
+        found = _in_slides(open_package(data, f"{P}presentation", "a PowerPoint presentation"))
     elif media_type.startswith("application/vnd.oasis.opendocument."):
         if "spreadsheet" not in media_type:
             found = _in_open_document(OpenPackage(data))
     elif media_type in ("text/html", "application/xhtml+xml"):
         found = _in_html(read_tree(data))
     elif media_type in ("text/markdown", "text/mdx"):
-        found = _in_markdown(decode(data))
+        page = MarkdownIt("commonmark").enable("table").render(decode(data))
+        found = _in_html(read_tree(codecs.BOM_UTF8 + page.encode()))
     yield from islice(found, MOST_PICTURES)
 
 
@@ -103,11 +103,11 @@ def _in_word(package: Package) -> Iterator[Picture]:
         tag = element.tag
         if tag == f"{W}t":
             said.say(element.text)
-        elif tag in (_FALLBACK, f"{W}del", f"{W}moveFrom"):
+        elif tag in (FALLBACK, f"{W}del", f"{W}moveFrom"):
             walker.skip_subtree()
         elif tag == _WORD_PICTURE:
             alt = element.get("descr") or element.get("title") or ""
-        elif tag in (f"{_A}blip", _VML):
+        elif tag in (f"{DRAWING}blip", _VML):
             target = related.get(element.get(f"{{{REL}}}embed") or element.get(f"{{{REL}}}id") or "")
             if target is not None and target.kind == "image":
                 yield Picture(str(said), _alt(alt), package.data(target.target))
@@ -115,19 +115,13 @@ def _in_word(package: Package) -> Iterator[Picture]:
 
 
 def _in_slides(package: Package) -> Iterator[Picture]:
-    root: Any = package.xml(package.main)
-    related = package.related(package.main)
-    for index, each in enumerate(root.iterfind(f"{_P}sldIdLst/{_P}sldId")):
-        target = related.get(each.get(f"{{{REL}}}id") or "")
-        slide = package.xml(target.target) if target is not None else None
-        if slide is None or target is None or slide.get("show") in ("0", "false"):
-            continue
-        own = package.related(target.target)
-        for shape in slide.iter(f"{_P}pic"):
-            blip = next(shape.iter(f"{_A}blip"), None)
-            image = own.get(blip.get(f"{{{REL}}}embed") or "") if blip is not None else None
+    for index, slide, part in slides(package):
+        related = package.related(part)
+        for shape in slide.iter(f"{P}pic") if slide is not None else ():
+            blip = next(shape.iter(f"{DRAWING}blip"), None)
+            image = related.get(blip.get(f"{{{REL}}}embed") or "") if blip is not None else None
             if image is not None and image.kind == "image":
-                properties = next(shape.iter(f"{_P}cNvPr"), None)
+                properties = next(shape.iter(f"{P}cNvPr"), None)
                 alt = properties.get("descr") if properties is not None else ""
                 yield Picture("", _alt(alt), package.data(image.target), index)
 
@@ -169,19 +163,6 @@ def _in_html(root: Any) -> Iterator[Picture]:
                 yield Picture(str(said), _alt(element.get("alt")), data)
         else:
             said.say(element.text)
-
-
-def _in_markdown(text: str) -> Iterator[Picture]:
-    said = _Said()
-    for token in MarkdownIt("commonmark").enable("table").parse(text):
-        if token.type in ("fence", "code_block"):
-            said.say(token.content)
-        for each in token.children or ():
-            words = "".join(part.content for part in each.children or ()) if each.type == "image" else each.content
-            said.say(words)
-            data = _inline(str(each.attrs.get("src") or "")) if each.type == "image" else None
-            if data is not None:
-                yield Picture(str(said), _alt(words), data)
 
 
 def _inline(address: str) -> bytes | None:

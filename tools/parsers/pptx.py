@@ -16,16 +16,14 @@ from tools.parsers.docx_styles import in_form, whole_number
 from tools.parsers.office_charts import Drawings
 from tools.parsers.office_flow import BULLET, Flow, Paragraph, Role, Table, TableCell, TableRow
 from tools.parsers.office_formulas import OMATH, said_formula
-from tools.parsers.office_package import REL, Package, macros_left_out, open_package
+from tools.parsers.office_package import DRAWING, FALLBACK, REL, Package, macros_left_out, open_package
 from tools.parsers.raised_text import ShiftedText
 from tools.parsers.shape_order import Place, as_seen
 from tools.parsers.xlsx import hidden_left_out
 
 NOTES = "Speaker notes"
-_P = "{http://schemas.openxmlformats.org/presentationml/2006/main}"
-_A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
-_GROUP, _FRAME = f"{_P}grpSp", f"{_P}graphicFrame"
-_FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
+P = "{http://schemas.openxmlformats.org/presentationml/2006/main}"
+_GROUP, _FRAME = f"{P}grpSp", f"{P}graphicFrame"
 _TITLES = ("title", "ctrTitle")
 _RUNNING = ("dt", "ftr", "hdr")
 _BULLETED = ("body", "obj", "")
@@ -42,8 +40,19 @@ def read(data: bytes) -> Parsed:
 
     Raises UnreadableDocument if it is broken, encrypted, or beyond the limits of archives.
     """
-    package = open_package(data, f"{_P}presentation", "a PowerPoint presentation")
+    package = open_package(data, f"{P}presentation", "a PowerPoint presentation")
     return _Presentation(package).read()
+
+
+def slides(package: Package) -> Iterator[tuple[int, Any | None, str]]:
+    """Yield each slide's number from 0, its root element, None of a hidden one, and its part."""
+    root: Any = package.xml(package.main)
+    related = package.related(package.main)
+    for index, each in enumerate(root.iterfind(f"{P}sldIdLst/{P}sldId")):
+        target = related.get(each.get(f"{{{REL}}}id") or "")
+        slide = package.xml(target.target) if target is not None else None
+        if slide is not None and target is not None:
+            yield index, None if slide.get("show") in ("0", "false") else slide, target.target
 
 
 class _Presentation:
@@ -55,21 +64,15 @@ class _Presentation:
         self._layouts: dict[str, dict[str, Place]] = {}
 
     def read(self) -> Parsed:
-        root: Any = self._package.xml(self._package.main)
-        related = self._package.related(self._package.main)
         text, hidden = self._flow.text, 0
         title = None
-        for index, each in enumerate(root.iterfind(f"{_P}sldIdLst/{_P}sldId")):
-            target = related.get(each.get(f"{{{REL}}}id") or "")
-            slide = self._package.xml(target.target) if target is not None else None
-            if slide is None or target is None:
-                continue
-            if slide.get("show") in ("0", "false"):
+        for index, slide, part in slides(self._package):
+            if slide is None:
                 hidden += 1
                 continue
             text.page_idx = index
             text.leave_headings()
-            own = self._read_slide(slide, target.target)
+            own = self._read_slide(slide, part)
             title = own if index == 0 else title
         left_out = (
             *hidden_left_out({"slide": hidden}),
@@ -91,11 +94,11 @@ class _Presentation:
             self._flow.paragraph(Paragraph(title, "heading", 1))
         layout = next((each.target for each in related.values() if each.kind == "slideLayout"), "")
         for shape in _in_order(slide, self._layout(layout)):
-            if shape.tag == f"{_P}sp":
+            if shape.tag == f"{P}sp":
                 self._read_shape(shape)
                 continue
             for element in shape.iter(etree.Element):
-                if element.tag == f"{_A}tbl":
+                if element.tag == f"{DRAWING}tbl":
                     self._flow.table(self._table(element))
                 for drawn in self._drawings.read(element, part):
                     self._flow.add(drawn)
@@ -110,7 +113,7 @@ class _Presentation:
 
     def _read_shape(self, shape: Any) -> None:
         kind = _placeholder(shape)
-        if kind in ("sldNum", *_TITLES) or (kind in _RUNNING and next(shape.iter(f"{_A}fld"), None) is not None):
+        if kind in ("sldNum", *_TITLES) or (kind in _RUNNING and next(shape.iter(f"{DRAWING}fld"), None) is not None):
             return
         for paragraph in self._paragraphs(shape, kind):
             if kind in _RUNNING:
@@ -125,7 +128,7 @@ class _Presentation:
             master = self._package.part(part, "slideMaster") if part else None
             for root in (master, self._package.xml(part) if part else None):
                 for shape in _shapes(root) if root is not None else ():
-                    if (found := next(shape.iter(f"{_P}ph"), None)) is not None:
+                    if (found := next(shape.iter(f"{P}ph"), None)) is not None:
                         kind = found.get("type", "obj")
                         place = _place(shape) or places.get(kind) or places.get("body")
                         places.update({kind: place, found.get("idx", kind): place} if place is not None else {})
@@ -142,13 +145,13 @@ class _Presentation:
 
     def _paragraphs(self, shape: Any, placeholder: str | None) -> Iterator[Paragraph]:
         """Yield the paragraphs of a shape; those of a placeholder for lists are items unless they say otherwise."""
-        body = next((child for child in shape if child.tag in (f"{_P}txBody", f"{_A}txBody")), None)
+        body = next((child for child in shape if child.tag in (f"{P}txBody", f"{DRAWING}txBody")), None)
         counts: dict[int, tuple[str, int]] = {}
-        for element in body.iterchildren(f"{_A}p") if body is not None else ():
+        for element in body.iterchildren(f"{DRAWING}p") if body is not None else ():
             text, is_code = self._words(element)
             if not text.strip():
                 continue
-            properties = element.find(f"{_A}pPr")
+            properties = element.find(f"{DRAWING}pPr")
             level = whole_number(properties.get("lvl") if properties is not None else None)
             marker = _marker(properties, level, counts, placeholder in _BULLETED)
             role: Role = "code" if is_code else "item" if marker else "paragraph"
@@ -162,38 +165,38 @@ class _Presentation:
         walker = etree.iterwalk(paragraph, events=("start",))
         for _, element in walker:
             tag = element.tag
-            if tag in (f"{_A}r", f"{_A}fld"):
-                said = element.findtext(f"{_A}t") or ""
-                own = element.find(f"{_A}rPr")
+            if tag in (f"{DRAWING}r", f"{DRAWING}fld"):
+                said = element.findtext(f"{DRAWING}t") or ""
+                own = element.find(f"{DRAWING}rPr")
                 if own is not None and own.get("strike") in ("sngStrike", "dblStrike"):
                     self._gone += bool(said.strip())
                     continue
                 raised = whole_number(own.get("baseline")) if own is not None else 0
-                latin = own.find(f"{_A}latin") if own is not None else None
+                latin = own.find(f"{DRAWING}latin") if own is not None else None
                 is_code = is_code and latin is not None and bool(_MONOSPACED.fullmatch(latin.get("typeface") or ""))
                 line.say(said, (raised > 0) - (raised < 0))
             elif tag == OMATH:
                 line.say_formula(said_formula(self._flow.text, element))
                 walker.skip_subtree()
-            elif tag == f"{_A}br":
+            elif tag == f"{DRAWING}br":
                 line.say("\n")
-            elif tag == _FALLBACK:
+            elif tag == FALLBACK:
                 walker.skip_subtree()
         return line.text, is_code
 
     def _table(self, element: Any) -> Table:
-        properties = element.find(f"{_A}tblPr")
+        properties = element.find(f"{DRAWING}tblPr")
         named = properties is not None and properties.get("firstRow") in ("1", "true")
         rows: list[TableRow] = []
-        for row in element.iterchildren(f"{_A}tr"):
+        for row in element.iterchildren(f"{DRAWING}tr"):
             cells = [
-                self._cell(cell) for cell in row.iterchildren(f"{_A}tc") if cell.get("hMerge") not in ("1", "true")
+                self._cell(cell) for cell in row.iterchildren(f"{DRAWING}tc") if cell.get("hMerge") not in ("1", "true")
             ]
             rows.append(TableRow(cells, header=named and not rows))
         return Table([row for row in rows if row.cells])
 
     def _cell(self, element: Any) -> TableCell:
-        said = [" ".join(self._words(each)[0].split()) for each in element.iterfind(f"{_A}txBody/{_A}p")]
+        said = [" ".join(self._words(each)[0].split()) for each in element.iterfind(f"{DRAWING}txBody/{DRAWING}p")]
         span = max(1, min(whole_number(element.get("gridSpan"), 1), _WIDEST))
         return TableCell(" ".join(filter(None, said)), span=span, covered=element.get("vMerge") in ("1", "true"))
 
@@ -202,10 +205,10 @@ def _shapes(container: Any, *, in_groups: bool = True) -> Iterator[Any]:
     """Yield the shapes, pictures and tables in a slide, and each group, before what is in it if that is wanted."""
     walker = etree.iterwalk(container, events=("start",))
     for _, element in walker:
-        if element.tag == _FALLBACK:
+        if element.tag == FALLBACK:
             walker.skip_subtree()
-        elif element.tag in (f"{_P}sp", f"{_P}pic", _FRAME, _GROUP) and element is not container:
-            properties = next((each for child in element for each in child.iterchildren(f"{_P}cNvPr")), None)
+        elif element.tag in (f"{P}sp", f"{P}pic", _FRAME, _GROUP) and element is not container:
+            properties = next((each for child in element for each in child.iterchildren(f"{P}cNvPr")), None)
             is_hidden = properties is not None and properties.get("hidden") in ("1", "true")
             if element.tag != _GROUP or is_hidden or not in_groups:
                 walker.skip_subtree()
@@ -216,10 +219,10 @@ def _shapes(container: Any, *, in_groups: bool = True) -> Iterator[Any]:
 def _in_order(container: Any, layout: dict[str, Place]) -> Iterator[Any]:
     """Yield shapes that are no groups in the order in which they are seen, what is in a group together."""
     shapes = _shapes(container, in_groups=False)
-    told = [each for each in shapes if each.tag != f"{_P}sp" or any(map(str.strip, each.itertext()))]
+    told = [each for each in shapes if each.tag != f"{P}sp" or any(map(str.strip, each.itertext()))]
     places = []
     for shape in told:
-        found = next(shape.iter(f"{_P}ph"), None) if shape.tag != _GROUP else None
+        found = next(shape.iter(f"{P}ph"), None) if shape.tag != _GROUP else None
         names = (found.get("idx", ""), found.get("type", "obj")) if found is not None else ()
         places.append(_place(shape) or next((layout[name] for name in names if name in layout), None))
     for at in as_seen(places):
@@ -239,7 +242,7 @@ def _place(shape: Any) -> Place | None:
 
 def _placeholder(shape: Any) -> str | None:
     """Return what a shape is the place for: "title", "body", "" for any content; None if it is a shape of its own."""
-    found = next((each for child in shape for each in child.iterfind(f"{_P}nvPr/{_P}ph")), None)
+    found = next((each for child in shape for each in child.iterfind(f"{P}nvPr/{P}ph")), None)
     return None if found is None else (found.get("type") or "")
 
 
@@ -247,12 +250,14 @@ def _marker(properties: Any | None, level: int, counts: dict[int, tuple[str, int
     """Count an item and return its mark; "" for a paragraph that is none."""
     for deeper in [at for at in counts if at > level]:
         del counts[deeper]
-    numbered = properties.find(f"{_A}buAutoNum") if properties is not None else None
+    numbered = properties.find(f"{DRAWING}buAutoNum") if properties is not None else None
     if numbered is None:
         counts.pop(level, None)
-        if properties is not None and properties.find(f"{_A}buNone") is not None:
+        if properties is not None and properties.find(f"{DRAWING}buNone") is not None:
             return ""
-        drawn = properties is not None and any(properties.find(_A + tag) is not None for tag in ("buChar", "buBlip"))
+        drawn = properties is not None and any(
+            properties.find(DRAWING + tag) is not None for tag in ("buChar", "buBlip")
+        )
         return BULLET if bulleted or drawn else ""
     kind, start = numbered.get("type") or "", whole_number(numbered.get("startAt"), 1)
     before = counts.get(level)

@@ -17,16 +17,14 @@ from tools.parsers.canonical_text import CanonicalText, Parsed, things_left_out,
 from tools.parsers.number_formats import BUILT_IN, shown, shown_text
 from tools.parsers.office_charts import CHART, Drawings
 from tools.parsers.office_flow import Flow, Paragraph, Table
-from tools.parsers.office_package import REL, Package, macros_left_out, open_package
+from tools.parsers.office_package import DRAWING, FALLBACK, REL, Package, macros_left_out, open_package
 from tools.parsers.raised_text import LOWERED, RAISED, ShiftedText
 from tools.parsers.sheets import LONGEST_NAME, Allowed, Cell, Sheet, write_sheet
 
 _NS = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
 _V, _IS, _F, _T, _R, _ALIGN = (_NS + tag for tag in ("v", "is", "f", "t", "r", "rPr/" + _NS + "vertAlign"))
 _SHIFTS = {"superscript": RAISED, "subscript": LOWERED}
-_A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
 _TEXT_BOX = "{http://schemas.openxmlformats.org/drawingml/2006/spreadsheetDrawing}txBody"
-_FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
 _REFERENCE = re.compile(r"([A-Z]{1,3})(\d{1,7})")
 _MOST_COLUMNS = 16_384
 _TRUE = ("1", "true")
@@ -215,10 +213,10 @@ class _Workbook:
                 continue
             walker = etree.iterwalk(root, events=("start",))
             for _, element in walker:
-                if element.tag == _FALLBACK:
+                if element.tag == FALLBACK:
                     walker.skip_subtree()
                 elif element.tag == _TEXT_BOX:
-                    drawn += [Paragraph(" ".join(_drawn(each).split())) for each in element.iterchildren(f"{_A}p")]
+                    drawn += [Paragraph(" ".join(_drawn(each).split())) for each in element.iterchildren(f"{DRAWING}p")]
                 else:
                     read = self._drawings.read(element, target.target)
                     self._charts += element.tag == CHART and bool(read)
@@ -260,9 +258,9 @@ def _drawn(paragraph: Any) -> str:
     """Return the words of a paragraph of a text box."""
     line = ShiftedText()
     for run in paragraph:
-        own = run.find(f"{_A}rPr")
+        own = run.find(f"{DRAWING}rPr")
         shift = _number(own.get("baseline") or "0") if own is not None else 0
-        line.say(run.findtext(f"{_A}t") or " ", RAISED if shift > 0 else LOWERED if shift < 0 else 0)
+        line.say(run.findtext(f"{DRAWING}t") or " ", RAISED if shift > 0 else LOWERED if shift < 0 else 0)
     return line.text
 
 

@@ -17,6 +17,7 @@ from tools.auth.limits import expire_limits
 from tools.library.git_cache import remove_unused
 from tools.library.job_store import JOB_DAYS, expire_jobs
 from tools.library.versions import VERSION_DAYS, expire_versions
+from tools.retrieval.selections import delete_selections
 from tools.runs.log_days import add_days, count_old_events, expire_events
 from tools.runs.verdict_upgrades import VerdictUpgrades
 from tools.sessions.pruning import delete_threads
@@ -53,9 +54,8 @@ _LOCK = f"""
 SELECT session_id FROM sessions WHERE {_OVER} AND session_id > %(after)s
 ORDER BY session_id LIMIT {SESSIONS_AT_ONCE} FOR UPDATE SKIP LOCKED
 """
-_DELETE = f"""
-DELETE FROM sessions WHERE session_id = ANY(%(locked)s) AND NOT {_IN_PROGRESS} RETURNING session_id::text, ephemeral
-"""
+_IDLE = f"SELECT session_id::text FROM sessions WHERE session_id = ANY(%(locked)s) AND NOT {_IN_PROGRESS}"
+_DELETE = "DELETE FROM sessions WHERE session_id = ANY(%(idle)s::uuid[]) RETURNING session_id::text, ephemeral"
 _FIRST = "00000000-0000-0000-0000-000000000000"
 
 
@@ -204,7 +204,9 @@ async def _delete_sessions(database: Database, retention: Retention) -> list[boo
                 locked = [row[0] for row in await found.fetchall()]
                 if not locked:
                     return ephemeral
-                deleted = await (await connection.execute(_DELETE, {"locked": locked})).fetchall()
+                idle = [row[0] for row in await (await connection.execute(_IDLE, {"locked": locked})).fetchall()]
+                await delete_selections(connection, idle)
+                deleted = await (await connection.execute(_DELETE, {"idle": idle})).fetchall()
                 await delete_threads(connection, [row[0] for row in deleted])
             ephemeral += [row[1] for row in deleted]
             after = locked[-1]

@@ -201,7 +201,7 @@ async def open_library(settings: Settings) -> AsyncIterator[Library]:
                     mcp=mcp,
                     pages=pages,
                     place_finder=LibraryPlaces(database, workspaces),
-                    catalogue=LibraryCatalogue(database, workspaces),
+                    catalogue=LibraryCatalogue(database, workspaces, searcher),
                     languages=SampledLanguages(database, workspaces),
                     spending=spending,
                 )

@@ -52,6 +52,9 @@ class Nearest:
     complete: bool
 
 
+NONE = Nearest("{}", "{}", complete=True)
+
+
 @dataclass(frozen=True, slots=True)
 class _Held:
     """The rows of a document, which lie side by side."""

@@ -22,6 +22,7 @@ from graph.errors import CitewellError
 from text.terms import QueryTerms
 from tools.retrieval.flat_index import (
     DOCUMENT_MEMORY,
+    NONE,
     SEGMENTS_PACKED,
     FlatIndex,
     Nearest,
@@ -203,12 +204,12 @@ class FlatIndexes:
 
 
 async def candidates_of(
-    index: FlatIndex, asked: QueryTerms, question: NDArray[np.float32], count: int
+    index: FlatIndex, asked: QueryTerms, question: NDArray[np.float32] | None, count: int
 ) -> tuple[Nearest, Nearest]:
-    """Find the best of an index by words and by vector, in a large one in another thread; see ``FlatIndex``."""
+    """Find the best of an index by words and by vector, if there is one, in a large index in another thread."""
 
     def find() -> tuple[Nearest, Nearest]:
-        return index.heaviest(asked, count), index.nearest(question, count)
+        return index.heaviest(asked, count), NONE if question is None else index.nearest(question, count)
 
     return find() if index.size <= INLINE_VALUES else await asyncio.to_thread(find)
 

@@ -198,23 +198,18 @@ class HybridSearcher:
 
     async def _run_library(self, conn: Connection, asked: BoundQuery) -> list[Hit]:
         place, dimension = asked.place, self._embedder.dimension
-        if self._indexes is not None and asked.embedding is not None and place.own:
-            index = self._indexes.of(place.workspace, dimension)
-            try:
-                if (
-                    index is not None
-                    and (found := await self._run_held(conn, asked, asked.embedding, index)) is not None
-                ):
-                    return found
-                rows = await self._search_tables(conn, asked)
-            except psycopg.Error as error:
-                if has_gone(error):
-                    self._indexes.forget(place.workspace)
-                raise
-            if rows:
-                self._indexes.observe_version(place.workspace, rows[0][-1], dimension)
-        else:
+        indexes = self._indexes if place.own and self._database.has_vectors else None
+        index = None if indexes is None else indexes.of(place.workspace, dimension)
+        try:
+            if index is not None and (found := await self._run_held(conn, asked, index)) is not None:
+                return found
             rows = await self._search_tables(conn, asked)
+        except psycopg.Error as error:
+            if indexes is not None and has_gone(error):
+                indexes.forget(place.workspace)
+            raise
+        if indexes is not None and rows:
+            indexes.observe_version(place.workspace, rows[0][-1], dimension)
         return [as_hit(row) for row in rows]
 
     async def _search_tables(self, conn: Connection, asked: BoundQuery) -> list[tuple[Any, ...]]:
@@ -223,12 +218,10 @@ class HybridSearcher:
             asked = replace(asked, common=await found)
         return await self._rows(conn, asked, "library", {})
 
-    async def _run_held(
-        self, conn: Connection, asked: BoundQuery, embedding: NDArray[np.float32], index: FlatIndex
-    ) -> list[Hit] | None:
+    async def _run_held(self, conn: Connection, asked: BoundQuery, index: FlatIndex) -> list[Hit] | None:
         """Search by the segments that the process holds; None where their version has passed, or too few are left."""
         leg, count = asked.query.top_k + SPARE, _named_count(asked.query.top_k + SPARE, asked.scope)
-        lexical, dense = await candidates_of(index, asked.terms, embedding, count)
+        lexical, dense = await candidates_of(index, asked.terms, asked.embedding, count)
         rows = await self._rows(conn, asked, "named", _named(lexical, dense))
         if not rows or rows[0][-5] != index.version:
             return None

@@ -16,6 +16,7 @@ from typing import LiteralString
 from psycopg import errors, sql
 
 from graph.errors import ConfigurationError, InvalidRequest, NotFound
+from text.counted import counted
 from tools.embeddings.embedder import Embedder
 from tools.retrieval.indexing import maintain, new_version
 from tools.retrieval.reweighing import weigh_all_anew
@@ -101,7 +102,7 @@ class Gathered:
 
     def __str__(self) -> str:
         state = "is running" if self.is_running else "was interrupted"
-        return f"A reindex {state}: {self.segments} of {self.total} segments are embedded"
+        return f"A reindex {state}: {self.segments} of {counted(self.total, 'segment')} embedded"
 
 
 async def gathered(connection: Connection, embedder: Embedder) -> Gathered | None:

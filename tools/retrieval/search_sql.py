@@ -371,10 +371,9 @@ class _Search:
 
 
 def _library(*, dense: bool) -> _Search:
-    """Search by the indexes. The dense leg adds a column, the present version of the library."""
-    if not dense:
-        return _Search(_LEXICAL, ("lexical",), {})
-    return _Search(_LEXICAL + _DENSE, ("lexical", "dense"), {}, ahead=_VERSION, columns=_PRESENT)
+    """Search by the indexes. A column is added, the present version of the library."""
+    finding, legs = (_LEXICAL + _DENSE, ("lexical", "dense")) if dense else (_LEXICAL, ("lexical",))
+    return _Search(finding, legs, {}, ahead=_VERSION, columns=_PRESENT)
 
 
 def _documents(*, dense: bool, leg: int) -> _Search:

@@ -151,9 +151,11 @@ class RunTexts:
     """The ports of a run that return segments. Each identity sees only what storage returned for it.
 
     What was asked for and is not stored, such as a neighbour of a document's last segment, is known as None.
+    ``session_id`` is the run's session, "" outside of any.
     """
 
     live: Resources
+    session_id: str = ""
     _known: dict[tuple[Identity, str], Segment | None] = field(default_factory=dict)
 
     async def search(self, query: SearchQuery) -> SearchResult:
@@ -171,10 +173,13 @@ class RunTexts:
         self._keep((hit.segment for hit in found.hits), identity)
         return found
 
-    async def find_passage(self, text: str, document_ids: Sequence[str], identity: Identity) -> list[Segment]:
+    async def find_passage(
+        self, text: str, document_ids: Sequence[str], identity: Identity, *, session_id: str = ""
+    ) -> list[Segment]:
         """Find a marked passage; see ``graph.ports.PassageFinder``."""
         assert self.live.passages is not None
-        found = await self.live.passages.find_passage(text, document_ids, identity)
+        session_id = session_id or self.session_id
+        found = await self.live.passages.find_passage(text, document_ids, identity, session_id=session_id)
         self._keep(found, identity)
         return found
 

@@ -29,6 +29,7 @@ KEPT_SECONDS = 60.0
 MOST_KEPT = 50_000  # words of a workspace
 _BETWEEN = r"[^[:alnum:]]{1,2}"  # two words that are one in the question
 
+ITSELF = 2.0  # how alike a word is to itself spelt otherwise, more than to any other
 Option = tuple[str, ...]  # one word, or two that stand side by side
 
 
@@ -44,19 +45,6 @@ _NOTHING = Respelled()
 _OLDER = Respelled(Respelling(is_older=True))
 
 
-@dataclass(frozen=True, slots=True)
-class _Meant:
-    """What a word may be meant for: ``itself`` spelt otherwise, and ``near`` words, each with how alike they are."""
-
-    itself: Sequence[Option]
-    near: Sequence[tuple[float, str]]
-
-    @property
-    def all(self) -> list[Option]:
-        """All options, the likeliest first."""
-        return [*self.itself, *((other,) for _, other in self.near)]
-
-
 @dataclass(slots=True)
 class _Kept:
     """Words that were looked up since ``read_at`` for one asker, whether each is known, and what it may be meant for.
@@ -67,7 +55,7 @@ class _Kept:
     read_at: float
     is_older: bool | None = None
     words: OrderedDict[str, bool] = field(default_factory=OrderedDict)
-    meant: dict[str, _Meant] = field(default_factory=dict)
+    meant: dict[str, list[tuple[float, Option]]] = field(default_factory=dict)
 
 
 class Vocabulary:
@@ -136,7 +124,7 @@ async def _instead(
         near = await _near(conn, place.workspace, new)
         kept.meant.update(await asyncio.to_thread(_options, new, near))  # thousands are compared
     meant = {word: kept.meant[word] for word in unknown}
-    asked = [(word, option) for word, each in meant.items() for option in each.all]
+    asked = [(word, option) for word, options in meant.items() for _, option in options]
     while len(kept.meant) > MOST_KEPT:
         del kept.meant[next(iter(kept.meant))]
     if not asked:
@@ -151,11 +139,11 @@ async def _instead(
     async with planned(conn):
         seen = {asked[number - 1] for (number,) in await _statement(_SEEN_OPTIONS, place).execute(conn, bound)}
     found: dict[str, list[Option]] = {}
-    for word, each in meant.items():
-        options = [option for option in each.itself if (word, option) in seen]
-        likeliest = nearest([(alike, other) for alike, other in each.near if (word, (other,)) in seen])
-        if options := [*options, *((other,) for other in likeliest)]:
-            found[word] = options
+    for word, options in meant.items():
+        left = [(alike, option) for alike, option in options if (word, option) in seen]
+        itself = [option for alike, option in left if alike == ITSELF]
+        if told := [*itself, *nearest(left[len(itself) :])]:
+            found[word] = told
     return found
 
 
@@ -185,15 +173,16 @@ def _cuts(word: str) -> range:
     return range(LEAST_LETTERS, len(word) - LEAST_LETTERS + 1)
 
 
-def _options(unknown: Sequence[str], near: Mapping[str, Collection[str]]) -> dict[str, _Meant]:
-    """Return how each word may be spelt: without marks, as two words, and as those near it."""
-    options: dict[str, _Meant] = {}
+def _options(unknown: Sequence[str], near: Mapping[str, Collection[str]]) -> dict[str, list[tuple[float, Option]]]:
+    """Return how each word may be spelt, and how alike that is: without marks, as two words, and as those near it."""
+    options: dict[str, list[tuple[float, Option]]] = {}
     for word in unknown:
         plain, known = without_marks(word), near.get(word, ())
         bare = [(plain,), (f"~{plain}",)] if plain != word else []
         apart = [(word[:at], word[at:]) for at in _cuts(word) if word[:at] in known and word[at:] in known]
-        # Of what nobody else may have in their texts: the word itself is there where only others may read it.
-        options[word] = _Meant([*bare, *apart], near_words(word, [each for each in known if each != word]))
+        # The word itself is among the known ones where only others may read it.
+        others = near_words(word, [each for each in known if each != word])
+        options[word] = [*((ITSELF, each) for each in (*bare, *apart)), *((alike, (each,)) for alike, each in others)]
     return options
 
 

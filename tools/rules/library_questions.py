@@ -1,5 +1,7 @@
 """Recognise questions about the library itself: how many documents, which ones, where one is, what changed.
 
+So are orders to change files or folders, which nobody here follows.
+
 A question is one of these only if known words cover all of it, so "How many documents does a visa need?" and "List the
 files that dpkg installs" stay questions for the contents. The words are in ``library_questions.toml``, by kind.
 """
@@ -13,7 +15,7 @@ from datetime import UTC, date, datetime, timedelta
 from functools import cache
 from importlib.resources import files
 
-from graph.evidence import LibraryQuestion
+from graph.evidence import Asks, LibraryQuestion
 from graph.rows import Turn
 from tools.rules.small_talk_rules import without_courtesies
 
@@ -23,6 +25,7 @@ _NAMED = {
     "quoted": r"[\"“”«「《'‘](?P<quoted>[^\"“”«»「」《》]{1,120})[\"“”»」》'’]",
     "name": r"(?P<name>\S(?:.{0,100}?\S)??)",
 }
+_OF_PATTERNS = ("folder", "change", "says", "media")  # kinds whose words stand in patterns alone
 _GROUP = re.compile(r"\(\?P<\w+>")
 _PART = re.compile(r"(?<!\?P)<(\w+)>")
 _WORD_END = r"(?:(?<![a-zà-ỹđ0-9])|(?![a-zà-ỹđ0-9]))"  # Chinese words have none
@@ -36,6 +39,8 @@ class LibraryWords:
     words: re.Pattern[str]
     find_here: tuple[re.Pattern[str], ...]
     find: tuple[re.Pattern[str], ...]
+    mention: tuple[re.Pattern[str], ...]
+    edit: tuple[re.Pattern[str], ...]
 
     def kinds(self, line: str) -> dict[str, str] | None:
         """Return the kinds of the words of a line, and what they capture; None where another word stands in it."""
@@ -61,13 +66,16 @@ def library_words() -> tuple[LibraryWords, ...]:
 def _compiled(table: dict[str, str | list[str]]) -> LibraryWords:
     words = {kind: text for kind, text in table.items() if isinstance(text, str)}
     whole = {**words, "noun": f"(?:{words['document']}|{words['page']})"}
-    parts = {**{kind: f"(?:{_GROUP.sub('(?:', text)})" for kind, text in whole.items()}, **_NAMED}
+    plain = {kind: text if kind == "media" else _GROUP.sub("(?:", text) for kind, text in whole.items()}
+    parts = {**{kind: f"(?:{text})" for kind, text in plain.items()}, **_NAMED}
     found = {
         key: tuple(_pattern(_PART.sub(lambda part: parts[part[1]], line)) for line in lines)
         for key, lines in table.items()
         if not isinstance(lines, str)
     }
-    kinds = (text if kind == "type" else f"(?P<{kind}_>{text})" for kind, text in words.items())
+    kinds = (
+        text if kind == "type" else f"(?P<{kind}_>{text})" for kind, text in words.items() if kind not in _OF_PATTERNS
+    )
     return LibraryWords(re.compile(rf"(?:{'|'.join(kinds)}){_WORD_END}", re.IGNORECASE), **found)
 
 
@@ -118,11 +126,17 @@ def library_question(question: str, *, after_listing: bool = False, alone: bool 
         kinds = language.kinds(line)
         if kinds and _is_of_library(kinds, after_listing=after_listing, alone=alone or after_listing):
             return _listed(kinds)
-        for patterns, is_here in ((language.find_here, True), (language.find, False)):
+        told: tuple[tuple[Asks, tuple[re.Pattern[str], ...], bool], ...] = (
+            ("edit", language.edit, True),
+            ("find", language.find_here, True),
+            ("mention", language.mention, False),
+            ("find", language.find, False),
+        )
+        for asks, patterns, sure in told:
             for pattern in patterns:
                 if found := pattern.fullmatch(line):
                     names = {name.partition("_")[0]: value for name, value in found.groupdict().items() if value}
-                    return _named(names, is_here=is_here)
+                    return _named(asks, names, sure=sure)
     return None
 
 
@@ -162,7 +176,7 @@ def _line(question: str) -> str | None:
     if len(question) > LONGEST:
         return None
     line = _SPACES_IN_CHINESE.sub("", " ".join(without_courtesies(unicodedata.normalize("NFC", question)).split()))
-    for polite in ("please ", "could you ", "can you ", "请问", "请"):
+    for polite in ("please ", "could you ", "can you ", "would you ", "i want you to ", "i need you to ", "请问", "请"):
         if line.casefold().startswith(polite) and not line.casefold().startswith(("can you see", "can you read")):
             line = line[len(polite) :]
     return _END.sub("", _END.sub("", line)).removesuffix(", please").removesuffix(" please")
@@ -182,16 +196,16 @@ def _listed(kinds: Mapping[str, str]) -> LibraryQuestion:
     )
 
 
-def _named(names: Mapping[str, str], *, is_here: bool) -> LibraryQuestion:
-    name = next(names[each] for each in ("file", "quoted", "name") if each in names)
+def _named(asks: Asks, names: Mapping[str, str], *, sure: bool) -> LibraryQuestion:
+    name = next((names[each] for each in ("file", "quoted", "name") if each in names), "")
     return LibraryQuestion(
-        asks="find",
+        asks=asks,
         name=name.strip(" ,.:;"),
         is_file="file" in names,
-        media_type="",
+        media_type=_MEDIA_TYPES.get(names.get("media", "").casefold(), ""),
         since="",
         until="",
-        sure=is_here,
+        sure=sure,
     )
 
 

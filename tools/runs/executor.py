@@ -173,7 +173,7 @@ class Attempts:
         Every attempt but the first resumes from the run's last checkpoint, and emits which sections are still valid.
         Raises CitewellError where a step fails, GraphDrained where the run's control requested a drain.
         """
-        texts = RunTexts(self.resources)
+        texts = RunTexts(self.resources, run.session_id)
         resources = resources_of_run(self.resources, texts)
         saver = self._saver_of(run)
         graph, config = self._graph_of(run, resources, saver)

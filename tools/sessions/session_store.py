@@ -13,6 +13,7 @@ from graph.errors import InvalidRequest, NotFound, SessionBusy, UnknownModel
 from graph.evidence import Identity
 from graph.ports import Families, Titler
 from tools.retrieval.segment_store import SegmentStore
+from tools.retrieval.selections import delete_selections
 from tools.retrieval.withholding import find_unreadable, hidden_from_another, uncited_in
 from tools.rules.question_rules import DEFAULT_TITLE
 from tools.sessions.history import Asked, BranchMessage, History, StoredMessage, read_asked, read_branch
@@ -366,7 +367,7 @@ class Sessions:
             return self._families("").titler
 
     async def delete(self, identity: Identity, session_id: str) -> None:
-        """Delete a session with its checkpoints, messages and runs, in one transaction.
+        """Delete a session with its checkpoints, messages, runs and marked passages, in one transaction.
 
         Raises NotFound, and SessionBusy while one of its runs is in progress.
         """
@@ -376,6 +377,7 @@ class Sessions:
                 raise unknown_session(session_id)
             if await (await connection.execute(HAS_ACTIVE_RUN, row)).fetchone() is not None:
                 raise SessionBusy("The session is answering a question.")
+            await delete_selections(connection, [session_id])
             await delete_threads(connection, [session_id])
             await connection.execute("DELETE FROM sessions WHERE session_id = %(session_id)s", row)
         self._messages.recent.forget(session_id)

@@ -18,7 +18,7 @@ RETIRED: Mapping[str, str] = {
     "assess_with_model": "off, unless a graph's context asks for it",
     "page_modules": "off, unless create_app is told", "replica.wait_seconds": "0.05", "replica.most_lag_seconds": "1",
     "embedding.timeout_seconds": "10", "reranker.timeout_seconds": "5", "judge.timeout_seconds": "30",
-    "judge.context_tokens": "that of the model of the same name and endpoint, else 8,192",
+    "judge.context_tokens": "that of the model of the same name and endpoint, else what its name says",
     "judge.instruction": "for the chat template of the judge's server",
     "judge.labels": "what the labels of the model say by their names", "web.timeout_seconds": "10",
     "web.results": "5", "web.keep_days": "30", "web.max_page_bytes": "2,000,000", "mcp_search.timeout_seconds": "10",

@@ -26,6 +26,16 @@ MOVES_SECONDS = 1.0  # between two looks at which workspaces have moved, of a pr
 T = TypeVar("T")
 
 
+class UnknownWorkspace(NotFound):
+    """A name that no workspace has."""
+
+    def __init__(self, name: str, *, suggestion: str | None = None) -> None:
+        """By default it is told how a workspace of that name is made."""
+        advice = suggestion or f"Run `citewell workspaces create {name}`."
+        super().__init__(f"There is no workspace named {name!r}.", suggestion=advice)
+        self.name = name
+
+
 @dataclass(frozen=True, slots=True)
 class WorkspaceSummary:
     """A workspace with the counts of its contents; deleted documents and ephemeral sessions are not counted.
@@ -190,7 +200,7 @@ async def _find(connection: Connection, name: str) -> tuple[Place, str | None]:
     """Return where the workspace's segments are, and the state of its move. Raises NotFound."""
     row = await (await connection.execute(_PLACE, [name])).fetchone()
     if row is None:
-        raise NotFound(f"There is no workspace named {name!r}.", suggestion=f"Run `citewell workspaces create {name}`.")
+        raise UnknownWorkspace(name)
     *place, move = row
     return Place(*place), move
 

@@ -9,6 +9,9 @@ from typing import NotRequired
 
 from typing_extensions import TypedDict
 
+import prompts
+from answers.citations import excerpt
+from answers.links import without_links, without_marks
 from api.dialects.buffered import BufferedEncoding
 from api.dialects.citation_marks import by_position, footnote, marked_pieces
 from api.dialects.quotes import QuoteInContext, marked_quotes, shown_excerpt, with_final_excerpts
@@ -16,10 +19,12 @@ from api.dialects.section_buffer import FinalSection
 from api.event_frames import DRAFT_EVENTS, INTERNAL_EVENTS, frame, silent
 from graph import events
 from graph.events import Envelope
-from graph.evidence import Freshness, PageUse, Source
+from graph.evidence import Freshness, Message, PageUse, Source, answer_text
+from text.language import language
 
 NO_MEMORY: Mapping[str, bool] = {"enabled": False, "loaded": False}
 DONE = b"data: [DONE]\n\n"
+LONGEST_TITLE = 160  # characters
 
 
 class RagSource(TypedDict):
@@ -53,6 +58,18 @@ class CutPage(TypedDict):
 def cut_page(use: PageUse) -> CutPage:
     """Convert a page's use for Docmost's client."""
     return CutPage(pageId=use["document_id"], title=use["title"], segments=use["segments"], of=use["of"])
+
+
+def cut_notice(message: Message) -> str:
+    """Return the paragraph that says which selected pages were read in part, to readers of the text alone; else ""."""
+    read = message.get("pages")
+    if read is None or not read["cut"]:
+        return ""
+    cut = read["cut"]
+    wording = prompts.lines(language(answer_text(message["sections"])))
+    titles = (without_marks(without_links(excerpt(use["title"], LONGEST_TITLE))) for use in cut)
+    pages = (f"“{title}” ({use['segments']}/{use['of']})" for title, use in zip(titles, cut, strict=True))
+    return "\n\n" + wording.pages_cut.format(pages=wording.comma.join(pages))
 
 
 def rag_source(source: Source) -> RagSource:
@@ -151,7 +168,8 @@ class DocmostEncoder:
             self._sources = []
         self._sources = with_final_excerpts(self._sources, event.message)
         self._quotes = marked_quotes(event.message)
-        return self._context() + DONE
+        notice = cut_notice(event.message)
+        return self._context() + (frame({"type": "chunk", "data": notice}) if notice else b"") + DONE
 
     @_encode.register
     def _run_failed(self, event: events.RunFailed) -> bytes:

@@ -29,7 +29,7 @@ from api.stream import RunStream, stream_responses
 from graph.errors import ModelUnavailable
 from graph.evidence import Identity, Segment, Space
 from graph.ports import SearchQuery
-from tools.backends.backend_registry import find_backend
+from tools.backends.backend_registry import ask_for_model, find_backend
 from tools.library.catalogue import Document
 from tools.process.library import Library
 from tools.settings import EXTRACTIVE
@@ -154,6 +154,7 @@ async def stream_ai_chat(body: AiQuestion, by: Asking) -> Response:
     """Answer the last message, from the selected pages and the other sources that the request allows."""
     if body.model not in ("", EXTRACTIVE) and not by.settings.models and find_backend(body.model) is None:
         raise NotConfigured(f"The model {body.model!r} was requested, but no model is configured.")
+    await ask_for_model(by.settings, body.model)
     session_id = str(
         body.session_id or (await by.library.sessions.create(by.me, ephemeral=True, dialect=DIALECT)).session_id
     )

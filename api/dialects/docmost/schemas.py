@@ -10,7 +10,7 @@ from pydantic.alias_generators import to_camel
 
 from api.dialects.chat_request import ChatMessage, last_question, parse_question, recent_turns, without_marks
 from api.dialects.citation_marks import by_position, footnote, marked_text
-from api.dialects.docmost.encoder import RagSource, quoted_source
+from api.dialects.docmost.encoder import RagSource, cut_notice, quoted_source
 from api.dialects.quotes import marked_quotes
 from api.fields import CONTROL, AnswerFromField, ExactTypes, ModelName, PageIds, Timestamp, Title, knobs_with
 from api.problems import Problem
@@ -104,7 +104,7 @@ class AiQuestion(DocmostRequest):
         )
         page_ids = tuple(map(str, self.selected_page_ids or ()))
         history = None if self.session_id else recent_turns([without_marks(turn, _MARK) for turn in messages])
-        return RunRequest(question, context, page_ids, history=history)
+        return RunRequest(question, context, page_ids, history=history, while_running="enqueue")
 
     @property
     def _usual_source(self) -> AnswerFrom:
@@ -175,6 +175,7 @@ class AiMessage(CamelCaseModel):
         if stored.role == "assistant":
             message = cast(Message, stored.body)
             content = marked_text(message, by_position(footnote, message["sources"]))
+            content += cut_notice(message) if stored.outcome != "cancelled" else ""
             sources = _with_freshness(message)
         return cls(
             id=stored.message_id, role=stored.role, content=content, sources=sources, created_at=stored.created_at

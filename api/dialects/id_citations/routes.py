@@ -116,6 +116,16 @@ async def read_messages(
     return await WorkspaceMessages(by, session_id).page(limit, cursor)
 
 
+@router.delete(PATH, status_code=status.HTTP_204_NO_CONTENT, responses=problems(404, 409, 422, 503))
+@needs("ask")
+async def begin_anew(workspace_id: str, by: Asking) -> None:
+    """Delete the conversation with your workspace; the next message begins a new one."""
+    _require_own_workspace(workspace_id, by.me)
+    session_id = await named_session(by.library.database, by.library.workspaces, by.me, DIALECT, workspace_id)
+    if session_id is not None:
+        await by.library.sessions.delete(by.me, session_id)
+
+
 async def _follow(request: Request, by: Asker, session_id: str | None) -> Response:
     left = resume_position(request)
     if left is not None:

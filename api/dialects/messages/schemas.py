@@ -8,7 +8,7 @@ from uuid import UUID
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from api.dialects.annotated_text import SourceAddresses
-from api.dialects.chat_request import ChatMessage, last_question, parse_question, recent_turns
+from api.dialects.chat_request import ChatMessage, last_question, parse_question, recent_turns, refuse_schema
 from api.dialects.messages.cited_blocks import whole_blocks
 from api.dialects.openai_api import DEFAULT_BASE_URL, Part, content_as, error_text, extension, text_of, total_tokens
 from api.fields import Body, ChatOptions
@@ -54,6 +54,7 @@ class MessagesRequest(BaseModel):
 
     messages: Annotated[list[InputMessage], Field(min_length=1)]
     model: Annotated[str, Field(max_length=100)] = ""
+    system: Annotated[list[Part], content_as("text")] = []
     stream: bool = False
     thinking: Thinking | None = None
     tool_choice: dict[str, Any] | None = None
@@ -86,6 +87,7 @@ class MessagesRequest(BaseModel):
             raise InvalidRequest(
                 "tool_choice: tools are never called, so none can be forced.", suggestion="Send {'type': 'auto'}."
             )
+        refuse_schema(text_of(self.system, ("text",)), "system")
         last = len(self.messages) - 1
         for place, part in enumerate(self.messages[last].content):
             if part.type != "text":

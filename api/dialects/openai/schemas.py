@@ -8,7 +8,15 @@ from uuid import UUID, uuid4
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from api.dialects.annotated_text import AnnotatedText, SourceAddresses, by_appearance, by_index
-from api.dialects.chat_request import MARKS, ChatMessage, last_question, parse_question, recent_turns, without_marks
+from api.dialects.chat_request import (
+    MARKS,
+    ChatMessage,
+    last_question,
+    parse_question,
+    recent_turns,
+    refuse_schema,
+    without_marks,
+)
 from api.dialects.openai_api import (
     DEFAULT_BASE_URL,
     NO_THINKING,
@@ -17,7 +25,6 @@ from api.dialects.openai_api import (
     ToolChoice,
     content_as,
     extension,
-    refuse_schema,
     text_of,
     total_tokens,
 )

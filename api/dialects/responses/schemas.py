@@ -15,7 +15,15 @@ from api.dialects.annotated_text import (
     by_appearance,
     chat_annotation,
 )
-from api.dialects.chat_request import MARKS, ChatMessage, last_question, parse_question, recent_turns, without_marks
+from api.dialects.chat_request import (
+    MARKS,
+    ChatMessage,
+    last_question,
+    parse_question,
+    recent_turns,
+    refuse_schema,
+    without_marks,
+)
 from api.dialects.openai_api import (
     DEFAULT_BASE_URL,
     NO_THINKING,
@@ -23,7 +31,6 @@ from api.dialects.openai_api import (
     TextForm,
     ToolChoice,
     content_as,
-    refuse_schema,
     text_of,
     total_tokens,
 )

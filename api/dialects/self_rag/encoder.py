@@ -20,7 +20,7 @@ class QuoteOfSource(QuoteInContext):
     index: int
 
 
-WRITING = ("generate_answer", "abstain")
+WRITING = ("generate_answer", "answer_directly", "abstain")
 
 
 class SelfRagEncoder:
@@ -28,7 +28,7 @@ class SelfRagEncoder:
 
     A mark's number is a position in the list of `retrieval`, so the list is sent before the text that cites it. It is
     sent again if a repair has found another source that is cited and, at the end, where a card has to show another
-    part of its source, since it is quoted: the chat keeps the last list.
+    part of its source, since it is quoted, or where the answer rests on none of them: the chat keeps the last list.
     """
 
     stateful = True
@@ -102,6 +102,8 @@ class SelfRagEncoder:
             for quote in each
         ]
         changed = self._listed is not None and self._retrieved.learn(event.message["sources"])
+        if self._listed and not self._buffered.rests_on_sources(event):
+            self._retrieved, changed = RetrievedSources(), True
         again = self._retrieval() if changed else b""
         return again + frame({"message": "completed", **({"quotes": quotes} if quotes else {})}, event="done")
 

@@ -659,6 +659,12 @@ export type MadeShare = {
   url: string;
 };
 
+/** A new workspace; `key` opens it with all that the credentials which made it may do, null without keys. */
+export type MadeWorkspace = {
+  name: string;
+  key?: string | null;
+};
+
 /** The claim that feedback is about: its section, and its offsets in the section's text. */
 export type MeantClaim = {
   section_index: number;
@@ -820,6 +826,11 @@ export type NewSource = {
   extent?: "page" | "sitemap" | "site" | null;
   /** The folder of a repository to read; null for all of it. */
   folder?: string | null;
+};
+
+/** A workspace to make. */
+export type NewWorkspace = {
+  name: string;
 };
 
 /** The file that a document was read from; `name` is "" where it came without one. */
