@@ -195,6 +195,8 @@ async def test_a_document_is_named_by_its_file_or_its_date(citewell: Citewell) -
 
 async def test_a_page_is_named_by_its_label(citewell: Citewell) -> None:
     ingestor = citewell.library.ingestor
+    for odd in (7, {"iv": 1}, [4, None, "A-3"]):
+        await ingestor.ingest(ME, NewDocument(text=str(odd), metadata={"page_labels": odd}))
     labels = {"page_labels": ["ii", "A-3", "1"]}
     await ingestor.ingest(ME, NewDocument(data=pdf(FEES, title="Fees"), name="fees.pdf", metadata=labels))
     assert (await text_of(citewell, "What does page A-3 say?")).strip().startswith("A measurement")

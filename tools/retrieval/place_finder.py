@@ -69,7 +69,7 @@ class _Document:
     opening: str  # its first line, which a scan has for a title
     pages: int
     called: str  # what its pages are called within the file: slide, sheet, and page where it is none of these
-    labels: Sequence[str] | None  # of its pages, where they have others than 1, 2, 3
+    labels: Sequence[object] | None  # of its pages, where they have others than 1, 2, 3; as whoever sent it says
 
     @property
     def names(self) -> str:
@@ -82,7 +82,7 @@ class _Document:
 
     def pages_labelled(self, labels: Collection[str]) -> list[range]:
         """Return its pages with one of these labels, case-folded, as ``page_references`` does."""
-        return [range(at, at + 1) for at, label in enumerate(self.labels or (), 1) if label.casefold() in labels]
+        return [range(at, at + 1) for at, label in enumerate(self.labels or (), 1) if str(label).casefold() in labels]
 
 
 @dataclass(frozen=True, slots=True)
@@ -303,7 +303,7 @@ SELECT d.document_id::text, d.title, {_PATH}, coalesce(d.slug, ''), coalesce((
     ), ''), coalesce(d.page_count, 0),
     CASE WHEN d.media_type ~ 'sheet|excel' THEN 'sheet' WHEN d.media_type ~ 'presentation|powerpoint' THEN 'slide'
         ELSE 'page' END,
-    CASE WHEN %(paged)s THEN d.metadata->'page_labels' END
+    CASE WHEN %(paged)s AND jsonb_typeof(d.metadata->'page_labels') = 'array' THEN d.metadata->'page_labels' END
 FROM documents AS d
 WHERE {_SEEN} AND {{here}} AND (%(paged)s AND d.page_count IS NOT NULL
     OR concat_ws(' ', d.title, {_PATH}, d.slug) ILIKE ANY(%(parts)s::text[]))

@@ -1,7 +1,7 @@
 """Requests of the id_citations dialect, and the rows that it replies with."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Literal, NotRequired
+from typing import Any, Literal, NotRequired, cast
 
 from pydantic import BaseModel, Field
 from typing_extensions import TypedDict
@@ -225,6 +225,9 @@ def _within_segment(citation: Citation, source: Source | None) -> Citation:
     return within
 
 
+_ALSO_TOLD = ("heading_path", "context", "anchor", "date", "dated_by", "copies", "by", "judge")
+
+
 def _segment(citation: Citation, claim: Claim) -> SegmentCitation:
     """Convert a citation; a quote that has moved since the answer refers to its current segment."""
     place = citation.get("now") or citation
@@ -238,18 +241,8 @@ def _segment(citation: Citation, claim: Claim) -> SegmentCitation:
     if "highlight" in citation:
         span, moved = citation["highlight"], place["start"] - citation["start"]
         quote["highlight"] = Span(start=span["start"] + moved, end=span["end"] + moved)
-    if "heading_path" in citation:
-        quote["heading_path"] = citation["heading_path"]
-    if "context" in citation:
-        quote["context"] = citation["context"]
-    if "anchor" in citation:
-        quote["anchor"] = citation["anchor"]
-    if "copies" in citation:
-        quote |= {"date": citation["date"], "dated_by": citation["dated_by"], "copies": citation["copies"]}
-    if "by" in claim:
-        quote["by"] = claim["by"]
-    if "judge" in claim:
-        quote["judge"] = claim["judge"]
+    told: Mapping[str, Any] = {**citation, **{name: value for name, value in claim.items() if name in ("by", "judge")}}
+    quote |= cast(Quote, {name: told[name] for name in _ALSO_TOLD if name in told})
     found = SegmentCitation(
         document_id=citation["document_id"],
         segment_index=place["segment_index"],
