@@ -30,7 +30,7 @@ from tools.runs.leases import Leases
 from tools.runs.live_run import Run
 from tools.runs.notifications import Notifications
 from tools.runs.readings import Load
-from tools.sessions.checkpoints import RUN_ID_KEY, CheckpointRow, RunSaver, run_saver
+from tools.sessions.checkpoints import RUN_ID_KEY, CheckpointRow, RunSaver
 from tools.sessions.pruning import prune_thread
 from tools.sessions.run_request import Superseded
 from tools.sessions.withheld_turns import turns_without_withheld
@@ -223,7 +223,7 @@ class Attempts:
 
     def _saver_of(self, run: Run) -> RunSaver:
         is_new = run.attempt == 1 and not run.remembers
-        return run_saver(self.database.pool, run.committed, every_step=False, leaves_last=True, is_new=is_new)
+        return RunSaver(self.database.pool, run.committed, every_step=False, leaves_last=True, is_new=is_new)
 
     def _graph_of(self, run: Run, resources: Resources, saver: RunSaver) -> tuple[Any, Any]:
         graph = copy(self.graph)  # its own method would make and validate the copy anew
