@@ -106,7 +106,7 @@ def create_app(settings: Settings, *, citewell: Citewell | None = None, page: Pa
                 git_caches=caches_of(settings),
             )
             background: list[asyncio.Task[Any]] = [asyncio.create_task(sweep.hourly(), context=background_context())]
-            if settings.models:  # or the first question would wait for it, half a second of CPU
+            if settings.models:  # or the first question would wait for it, a second or two of CPU
                 background.append(asyncio.create_task(asyncio.to_thread(import_module, "tools.llm.model_call")))
             try:
                 async with serve_audit(app, settings):

@@ -45,13 +45,14 @@ class _RequestFormat:
     logprobs: bool = True
 
     def fields(self, schema: ReplySchema | None, temperature: float | None, *, logprobs: bool) -> dict[str, Any]:
-        fields: dict[str, Any] = {"stream_options": {"include_usage": True}} if self.stream_options else {}
+        fields: dict[str, Any] = {"stream_usage": self.stream_options}
         if self.temperature and temperature is not None:
             fields["temperature"] = temperature
         if self.logprobs and logprobs:
             fields |= {"logprobs": True, "top_logprobs": ALTERNATIVES}
         if schema and (response_format := schema.response_format(FORMATS[self.format])):
-            fields |= response_format
+            # In extra_body: with a response_format, the SDK would parse the whole reply again at every delta.
+            fields["extra_body"] = response_format
         return fields
 
     def messages(self, messages: Messages) -> Messages:
@@ -192,7 +193,7 @@ class Endpoint:
         return "".join(texts)
 
     def _open(self) -> "Caller":
-        """Import the SDK and create its client: takes half a second, so call it off the event loop."""
+        """Import langchain-openai and create its client: takes a second or two, so call it off the event loop."""
         from tools.llm.model_call import Caller
 
         return Caller(self._model, self._upstream)
