@@ -31,7 +31,7 @@ NOT_RUN = {
     "make serve": "its server is the one that these commands call",
     ". .venv/bin/activate": "the tests' environment is in use",
     "citewell model add": "it looks for model servers on this machine: tests/e2e/test_cli_model.py",
-    "citewell ask --model local": "a dated transcript of a model of three billion parameters",
+    "citewell ask --model local": "the transcript of a small model, which the page calls older",
     "pip install": "it changes the environment",
     """curl -s localhost:8400/api/documents -H 'content-type: application/json' \\
   -d '{"url\"""": "a page of the web that there is not: tests/postgres/test_web_pages.py",
