@@ -238,3 +238,9 @@ def _routes(routes: Sequence[BaseRoute]) -> Iterator[_Route]:
 def default_action(method: str) -> Action:
     """Return what the audit log says of a route that says nothing itself."""
     return "read" if method in READING_METHODS else "change"
+
+
+def address_of(request: Request) -> str:
+    """Return the address below which this service's documents are, for whoever opens a link to them elsewhere."""
+    public: str | None = request.app.state.settings.public_url
+    return (public or str(request.base_url)).rstrip("/")

@@ -53,12 +53,14 @@ async def add(
     Finds Ollama, LM Studio, llama.cpp and vLLM on this machine. Tells what the model's exam as a judge costs, and takes
     it where you agree.
     """
+    from pydantic import ValidationError
+
     from tools.settings import ModelSettings
 
     _refuse_overruled()
     settings = settings_for(workspace)
     key = os.environ.get(key_env, "").strip()
-    if key_env and not (key and key.isascii() and key.isprintable()):
+    if key_env and not (key and key.isascii() and key.isprintable() and "${" not in key):
         raise InvalidRequest(f"--key-env: {key_env} holds no key.", suggestion=f"Set {key_env}, and export it.")
     base_url, key, listed = await _endpoint(endpoint, key)
     chosen = served or _chosen("--model", dict.fromkeys(listed or (), ""))
@@ -71,11 +73,16 @@ async def add(
     tried = await _greet(settings, ModelSettings(**fields))
     if context := await context_of(base_url, chosen, listed):
         fields["context_tokens"] = min(context, MOST_CONTEXT)
+    try:
+        added = ModelSettings(**fields)
+    except ValidationError as error:
+        found = f"{chosen} can't be used as it is served: {error.errors()[0]['msg']} (context of {context} tokens)."
+        raise InvalidRequest(found, suggestion="Start its server with a context of 4,096 tokens or more.") from None
     with writing(FILE, str(FILE)):
         _write(fields, settings)
     _say(f"{FILE} has the model {name} now, which answers. A server that runs has to be started again.")
 
-    models = [*(each for each in settings.models if each.name != name), ModelSettings(**fields)]
+    models = [*(each for each in settings.models if each.name != name), added]
     settings = settings.model_copy(update={"models": models, "default_model": name})
     state = await _examine(settings, name, yes)
     ended, answered = await _ask(settings, ask, workspace, as_json) if ask else (Exit.OK, None)
@@ -163,7 +170,10 @@ def _write(fields: Mapping[str, Any], settings: "Settings") -> None:
     """Write a model into the file, which its owner alone may read; what else stands in it is kept, whatever happens."""
     from dotenv import dotenv_values, set_key
 
-    stored = json.loads(dotenv_values(FILE, interpolate=False).get(MODELS) or "null")
+    written = dotenv_values(FILE, interpolate=False)
+    as_written = {name.upper(): name for name in written}  # names of settings count in any case
+    models_as, default_as = (as_written.get(name, name) for name in (MODELS, DEFAULT))
+    stored = json.loads(written.get(models_as) or "null")
     if stored is None:  # those that the names of other stacks make, which count no more where ours is set
         stored = [
             {**each.model_dump(include={"name", "base_url", "model"}), "api_key": each.api_key.get_secret_value()}
@@ -172,7 +182,7 @@ def _write(fields: Mapping[str, Any], settings: "Settings") -> None:
     models = [*(each for each in stored if each["name"] != fields["name"]), fields]
     FILE.touch()
     FILE.chmod(0o600)
-    for name, value in ((MODELS, json.dumps(models)), (DEFAULT, str(fields["name"]))):
+    for name, value in ((models_as, json.dumps(models)), (default_as, str(fields["name"]))):
         set_key(FILE, name, value, follow_symlinks=True)  # in a copy, which then takes its place
 
 

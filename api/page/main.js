@@ -27,7 +27,7 @@ async function begin() {
     if (!addressed()) history.pushState(null, "", addressOf(session.session_id));
   });
   app.tabs.hear((told) => app.hear(told));
-  addEventListener("popstate", () => app.reading.set(history.state?.reading ?? null));
+  addEventListener("popstate", () => linkedBy(location.hash) || app.reading.set(history.state?.reading ?? null));
   addEventListener("hashchange", () => void app.openAddressed());
   addEventListener("online", () => void app.refresh());
   document.addEventListener("visibilitychange", () => document.hidden || void app.refresh());

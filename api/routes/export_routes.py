@@ -7,7 +7,7 @@ from uuid import UUID
 
 from fastapi import APIRouter, Query, Request, Response
 
-from api.dependencies import Me, OpenLibrary, needs
+from api.dependencies import Me, OpenLibrary, address_of, needs
 from api.fields import optional
 from api.problems import problems
 from tools.exports.formats import FILE_FORMATS, ExportFormat, file_name
@@ -60,12 +60,6 @@ async def export_session(
 def exports_of(library: Library) -> Exports:
     """Return what gathers the exports of a library."""
     return Exports(library.database, library.workspaces, library.sessions, library.reader, library.links)
-
-
-def address_of(request: Request) -> str:
-    """Return the address below which this service's documents are, for whoever opens the file elsewhere."""
-    public: str | None = request.app.state.settings.public_url
-    return (public or str(request.base_url)).rstrip("/")
 
 
 def disposition(name: str) -> str:

@@ -132,12 +132,12 @@ async def create_workspace(
             f"Workspaces are made by administrators of the workspace {settings.workspace}.",
             suggestion="Use a key of that workspace with the scope admin, or `citewell workspaces create`.",
         )
+    terms = KeyTerms.asked_for(sorted(grant.rights_in(me.workspace).scopes), None, [], False, (None, None, None))
     await library.workspaces.create(wanted.name)
     request.state.audited.target = wanted.name
     response.headers["Cache-Control"] = "no-store"
     if settings.auth.mode != "keys":
         return MadeWorkspace(name=wanted.name)
-    terms = KeyTerms.asked_for(list(SCOPES), None, [], False, (None, None, None)).within(grant.rights_in(me.workspace))
     key = await ApiKeys(library.database, library.workspaces).create(wanted.name, me.user, terms=terms)
     return MadeWorkspace(name=wanted.name, key=key)
 

@@ -17,10 +17,10 @@ from starlette.requests import HTTPConnection
 
 from api.auditing import Audited
 from api.browsers import PublicAddress
-from api.dependencies import AppSettings, Me, OpenLibrary, needs
+from api.dependencies import AppSettings, Me, OpenLibrary, address_of, needs
 from api.fields import Body, optional
 from api.problems import problems
-from api.routes.export_routes import address_of, exports_of
+from api.routes.export_routes import exports_of
 from graph.errors import CitewellError, NotAuthenticated
 from graph.evidence import Identity
 from tools.auth.identities import Grant, Limits

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import re
+from collections import OrderedDict
 from collections.abc import AsyncIterator
 from typing import Any
 from uuid import uuid4
@@ -492,7 +493,7 @@ class TestWithAModel:
     async def test_with_another_stacks_names_a_model_that_the_picker_names_answers_if_the_endpoint_has_it(
         self, settings: Settings, scripted_openai: ScriptedOpenAI, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(backend_registry, "_ANSWERED", {})
+        monkeypatch.setattr(backend_registry, "_ANSWERED", OrderedDict())
         configured = with_model(settings, scripted_openai).model_copy(update={"auto_title": False})
         configured._aliases["models"] = "OPENAI_COMPATIBLE_COMPLETION_MODEL"
         async with open_citewell(configured) as opened, client_of(create_app(configured, citewell=opened)) as client:

@@ -11,6 +11,7 @@ from langgraph_sdk import get_client
 from langgraph_sdk.client import LangGraphClient
 
 from api.app import create_app
+from api.dialects.langgraph import routes
 from graph.entrypoint import Citewell
 from tests.api.conftest import HANDBOOK
 from tests.api.serving import served
@@ -97,6 +98,33 @@ async def test_a_thread_goes_on_and_is_read_state_by_state(client: LangGraphClie
     assert [each["thread_id"] for each in found] == [thread]
     read: Any = await client.threads.get(thread)
     assert read["values"]["messages"] == messages
+
+
+async def test_a_question_during_an_answer_follows_it(client: LangGraphClient) -> None:
+    thread = (await client.threads.create())["thread_id"]
+    running = client.runs.stream(thread, "citewell", input=asked(LEAVE))
+    assert (await anext(running)).event == "metadata"
+    both = await ask(client, thread, NOTICE)
+    assert [message["type"] for message in both] == ["human", "ai"] * 2
+    assert both[:2] == [part.data async for part in running][-1]["messages"]
+
+
+async def test_a_reply_repeats_a_long_thread_within_bounds(
+    client: LangGraphClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    thread = (await client.threads.create())["thread_id"]
+    for question in (LEAVE, NOTICE):
+        await ask(client, thread, question)
+    for most, sizes in ((7, [4, 3]), (3, [4])):
+        monkeypatch.setattr(routes, "MOST_REPEATED", most)
+        history: list[Any] = await client.threads.get_history(thread, limit=1000)
+        assert [len(state["values"]["messages"]) for state in history] == sizes
+
+
+async def test_threads_are_listed_page_by_page(client: LangGraphClient) -> None:
+    made = [(await client.threads.create())["thread_id"] for _ in range(3)]
+    pages = [await client.threads.search(limit=2, offset=offset) for offset in (0, 2)]
+    assert [[each["thread_id"] for each in page] for page in pages] == [made[:0:-1], made[:1]]
 
 
 async def test_a_question_is_edited_and_an_answer_regenerated_by_checkpoint(client: LangGraphClient) -> None:

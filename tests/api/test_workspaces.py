@@ -98,8 +98,9 @@ async def test_an_administrator_of_the_deployment_makes_a_workspace_and_gets_a_k
 ) -> None:
     library = citewell.library
     await library.workspaces.create("tenant")
-    admin = KeyTerms.asked_for(["ask", "read", "write", "admin"], None, [], False, (None, None, None))
-    ordinary = KeyTerms.asked_for(["ask", "read", "write"], None, [], False, (None, None, None))
+    terms: Any = (None, [], False, (None, None, None))
+    admin = KeyTerms.asked_for(["ask", "read", "write", "admin"], *terms)
+    ordinary = KeyTerms.asked_for(["ask", "read", "write"], *terms)
     keys = ApiKeys(library.database, library.workspaces)
     mine = await keys.create("default", "ann", terms=admin)
     elsewhere = await keys.create("tenant", "bob", terms=admin)
@@ -116,6 +117,9 @@ async def test_an_administrator_of_the_deployment_makes_a_workspace_and_gets_a_k
         assert [each["title"] for each in (await client.get("/api/documents", headers=own)).json()["documents"]] == [
             "A"
         ]
+        theirs = await keys.create("default", "setup", terms=KeyTerms.asked_for(["admin"], *terms))
+        provisioned = await client.post("/api/workspaces", json={"name": "for setup"}, headers=bearer(theirs))
+        assert provisioned.status_code == 201
         again = await client.post("/api/workspaces", json={"name": "mới"}, headers=bearer(mine))
         assert_problem(again, 422, "invalid_request")
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from unittest.mock import patch
 
 import pytest
+from dotenv import dotenv_values
 
 from cli.command import Exit
 from evals.scripted_endpoint import ModelRequest, Reply, say, status
@@ -110,6 +111,28 @@ def test_a_model_that_does_not_answer_is_not_written(at_home: Home, scripted_ope
     gone = add(at_home, "--endpoint", "http://127.0.0.1:1", "--model", "any", "--yes", "--json")
     assert (gone.code, gone.json["error"]["code"]) == (Exit.UNAVAILABLE, "model_unavailable")
     assert not (at_home.folder / ".env").exists()
+
+
+def test_a_model_that_is_served_with_too_little_context_is_not_written(
+    at_home: Home, scripted_openai: ScriptedOpenAI, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def context_of(*_: object) -> int:
+        return 512
+
+    monkeypatch.setattr("cli.model.context_of", context_of)
+    done = add(at_home, "--endpoint", scripted_openai.base_url, "--model", "any", "--yes", "--json")
+    assert (done.code, done.json["error"]["code"]) == (Exit.USAGE, "invalid_request")
+    assert not (at_home.folder / ".env").exists()
+
+
+def test_names_in_lower_case_are_kept_as_they_are(at_home: Home, scripted_openai: ScriptedOpenAI) -> None:
+    old = {"name": "old", "base_url": "http://127.0.0.1:1", "model": "old", "context_tokens": 4096}
+    (at_home.folder / ".env").write_text(f"citewell_models='{json.dumps([old])}'\n", encoding="utf-8")
+    assert add(at_home, "--endpoint", scripted_openai.base_url, "--model", "mine").code == Exit.OK
+    kept = dotenv_values(at_home.folder / ".env")
+    first, _ = json.loads(kept["citewell_models"] or "")
+    assert first == old
+    assert "CITEWELL_MODELS" not in kept
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,7 @@
 """Which model answers a request, and what is said of a request that it does not fulfil."""
 
+from collections import OrderedDict
+
 import pytest
 
 from graph.errors import UnknownModel
@@ -78,7 +80,7 @@ def of_another_stack(endpoint: ScriptedOpenAI) -> Settings:
 
 @pytest.fixture(autouse=True)
 def unasked(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(backend_registry, "_ANSWERED", {})
+    monkeypatch.setattr(backend_registry, "_ANSWERED", OrderedDict())
 
 
 async def test_a_model_that_the_endpoint_has_answers_though_none_of_that_name_is_configured(
@@ -117,6 +119,8 @@ async def test_models_that_are_listed_are_all_there_are(scripted_openai: Scripte
         ("whatever-1", "https://hosted.test/v1", 32_768),
         ("qwen2.5:7b", "http://localhost:11434/v1", 8_192),
         ("phi-3-mini-128k", "http://localhost:11434/v1", 8_192),
+        ("command-r:35b", "http://localhost:11434/v1", 8_192),
+        ("glm-4-9b-chat", "http://localhost:8000/v1", 8_192),
     ],
 )
 def test_a_model_has_the_context_that_its_name_says(model: str, base_url: str, tokens: int) -> None:

@@ -22,7 +22,7 @@ from joserfc.jwk import KeySet, RSAKey, import_key
 from joserfc.jws import JWSRegistry
 from pydantic import BaseModel, field_validator
 
-from graph.errors import ConfigurationError, IssuerUnavailable, LoginFailed, NotAuthenticated
+from graph.errors import ConfigurationError, IssuerUnavailable, LoginFailed, NotAuthenticated, NotPermitted
 from tools.auth.identities import Grant, checked_grant
 from tools.auth.issuer_documents import FETCH_SECONDS, Clock, IssuerDocument, is_secure, secure_url
 from tools.auth.tokens import INVALID, LEAST_BITS, LEEWAY_SECONDS, LONGEST_TOKEN, LONGEST_TOKEN_ID
@@ -157,15 +157,23 @@ class RelyingParty:
             sub={"essential": True},
         )
         try:
-            claims = (await self._decoded(await self._provider.read(), token)).claims
+            decoded = await self._decoded(await self._provider.read(), token)
+            claims = decoded.claims
             required.validate(claims)
         except ClaimError as error:
             advice = f"Send a token of {self._issuer} for the audience {audiences[0]}, before it expires."
             raise NotAuthenticated(f"The token's claim {error.claim} is wrong.", suggestion=advice) from None
         except (JoseError, ValueError, RecursionError):
             raise NotAuthenticated(INVALID) from None
+        kind = str(decoded.header.get("typ") or "jwt").casefold().removeprefix("application/")
+        if kind not in ("at+jwt", "jwt") or "nonce" in claims or "events" in claims:  # each of our logins has a nonce
+            raise NotAuthenticated("This is no access token.")
         token_id = str(claims.get("jti", ""))[:LONGEST_TOKEN_ID]
-        return replace(self._grant(claims), credential=f"jwt:{token_id}" if token_id else "jwt")
+        try:
+            grant = self._grant(claims)
+        except LoginFailed as error:
+            raise NotPermitted(error.message, suggestion=error.advice) from None
+        return replace(grant, credential=f"jwt:{token_id}" if token_id else "jwt")
 
     async def logout_url(self, return_to: str, id_token: str | None) -> str | None:
         """Return where to send a browser to log out at the issuer too, or None where it has no such place.

@@ -5,6 +5,8 @@ Other distributions add backends under the entry point ``citewell.backends``.
 
 import asyncio
 import logging
+import time
+from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, replace
@@ -176,17 +178,22 @@ def _stand_in(settings: Settings, name: str) -> str | None:
     return None if _is_known(settings, name) or _answering(settings, name) else only_endpoint(settings)
 
 
-_ANSWERED: dict[tuple[str, str], bool] = {}  # whether an endpoint has answered as a model that is not configured
-MOST_ASKED = 50  # names of such models in a process
+# Whether an endpoint answered as a model that is not configured, by its address and the name, and when it was asked.
+_ANSWERED: OrderedDict[tuple[str, str], tuple[bool, float]] = OrderedDict()
+MOST_ASKED = 50  # names of such models that are remembered
+ASKED_AGAIN = 300.0  # seconds after a refusal
 
 
 async def ask_for_model(settings: Settings, name: str) -> None:
-    """Ask the endpoint once a process whether it has a model that is not configured: then that one answers.
+    """Ask the endpoint whether it has a model that is not configured: then that one answers.
 
-    An endpoint that does not reply is asked again with the next question.
+    One that refused is asked again after a while, and one that did not reply with the next question.
     """
     model = _unlisted(settings, name)
-    if model is None or len(_ANSWERED) >= MOST_ASKED or (key := (model.base_url, name)) in _ANSWERED:
+    if model is None:
+        return
+    has, asked_at = _ANSWERED.get(key := (model.base_url, name), (False, -ASKED_AGAIN))
+    if has or time.monotonic() - asked_at < ASKED_AGAIN:
         return
     from tools.llm.model_endpoint import Endpoint, RetryPolicy
 
@@ -196,17 +203,23 @@ async def ask_for_model(settings: Settings, name: str) -> None:
             await anext(parts)
     except ModelRefused as error:
         log.warning("Another model answers for %s: %s", name, error.message)
-        _ANSWERED[key] = False
+        _remember(key, has=False)
     except (DependencyFailed, BudgetExhausted):
         return
     else:
-        _ANSWERED[key] = True
+        _remember(key, has=True)
+
+
+def _remember(key: tuple[str, str], *, has: bool) -> None:
+    _ANSWERED[key] = (has, time.monotonic())
+    if len(_ANSWERED) > MOST_ASKED:
+        _ANSWERED.popitem(last=False)
 
 
 def _answering(settings: Settings, name: str) -> ModelSettings | None:
     """Return a model that is not configured, but that its endpoint was found to have."""
     model = _unlisted(settings, name)
-    return model if model is not None and _ANSWERED.get((model.base_url, name)) else None
+    return model if model is not None and _ANSWERED.get((model.base_url, name), (False, 0.0))[0] else None
 
 
 def _unlisted(settings: Settings, name: str) -> ModelSettings | None:

@@ -11,8 +11,8 @@ EXTRACTIVE = "extractive"
 
 # Of hosted models, whose makers say what they take. More than the largest would cost more than it answers.
 _KNOWN = (
-    (128_000, r"glm-[45](?:\.\d)?(?:-(?:plus|air|flash|flashx|turbo|\d\w*))?"),
-    (128_000, r"(?:chatgpt-4o|gpt-4o|gpt-4\.1|gpt-4-turbo|gpt-5|o[134]|claude|gemini|grok|kimi-k2|command)\b.*"),
+    (128_000, r"glm-[45](?:\.\d)?-(?:plus|air|flash|flashx|turbo)"),
+    (128_000, r"(?:chatgpt-4o|gpt-4o|gpt-4\.1|gpt-4-turbo|gpt-5|o[134]|claude|gemini|grok|kimi-k2)\b.*"),
     (128_000, r"qwen-(?:plus|turbo|flash)\b.*|qwen3-max\b.*"),
     (64_000, r"deepseek-(?:chat|reasoner)"),
     (16_385, r"gpt-3\.5-turbo\b.*"),

@@ -39,9 +39,9 @@ class UIMessage(BaseModel):
     model_config = ConfigDict(extra="ignore")
 
     id: Annotated[str, Field(max_length=200)] = ""
-    role: Literal["system", "user", "assistant", "tool", "data"]
+    role: str
     parts: list[dict[str, Any]] = []
-    content: str | list[dict[str, Any]] | None = None
+    content: Any = None
 
     @property
     def text(self) -> str:
@@ -49,6 +49,7 @@ class UIMessage(BaseModel):
         parts = self.parts
         if not any(part.get("type") == "text" for part in parts) and self.content:
             parts = [{"type": "text", "text": self.content}] if isinstance(self.content, str) else self.content
+        parts = [part for part in parts if isinstance(part, dict)] if isinstance(parts, list) else []
         texts = [part.get("text") for part in parts if part.get("type") == "text"]
         return "\n".join(text for text in texts if isinstance(text, str))
 

@@ -2,16 +2,17 @@
 
 from collections.abc import Sequence
 from importlib.metadata import version
+from itertools import accumulate
 from typing import Annotated, Any
 from uuid import UUID, uuid4
 
 from fastapi import APIRouter, Query, Request, status
 from fastapi.responses import Response
 
-from api.dependencies import AppSettings, Asker, Asking, needs
+from api.dependencies import AppSettings, Asker, Asking, address_of, needs
 from api.dialects.annotated_text import SourceAddresses
 from api.dialects.langgraph.encoder import MODES, LangGraphEncoder
-from api.dialects.langgraph.schemas import GraphRun, NewestOf, ThreadRequest
+from api.dialects.langgraph.schemas import GraphRun, ThreadHistory, ThreadRequest, ThreadSearch
 from api.dialects.langgraph.thread_messages import GRAPH, Json, human, thread_states
 from api.dialects.openai_api import models_of
 from api.problems import problems
@@ -28,6 +29,7 @@ DIALECT = "langgraph"
 STREAM = stream_responses("The run in its stream modes.")
 ASKING = {**STREAM, **problems(400, 404, 409, 413, 422, 429, 503)}
 READING = problems(404, 422, 503)
+MOST_REPEATED = 1_000  # messages in the states of one reply
 StreamMode = Annotated[Sequence[str], Query(max_length=10, description="As a run's; by default its values and texts.")]
 
 
@@ -57,10 +59,11 @@ async def create_thread(body: ThreadRequest, by: Asking) -> Json:
 
 @router.post("/threads/search", responses=problems(422, 503))
 @needs("ask", lists=True)
-async def search_threads(body: NewestOf, by: Asking) -> list[Json]:
+async def search_threads(body: ThreadSearch, by: Asking) -> list[Json]:
     """List threads, the last used first. Each has its title as its only message, by which clients name it."""
-    found = await by.library.sessions.list(by.me, limit=body.limit, dialect=DIALECT)
-    return [_thread(each, {"messages": [human(each.session_id, each.title)]}) for each in found.sessions]
+    found = await by.library.sessions.list(by.me, limit=body.offset + body.limit, dialect=DIALECT)
+    listed = found.sessions[body.offset :]
+    return [_thread(each, {"messages": [human(each.session_id, each.title)]}) for each in listed]
 
 
 @router.get("/threads/{thread_id}", responses=READING)
@@ -80,16 +83,24 @@ async def get_thread_state(thread_id: UUID, request: Request, by: Asking) -> Jso
 
 @router.post("/threads/{thread_id}/history", responses=READING)
 @needs("ask")
-async def get_thread_history(thread_id: UUID, body: NewestOf, request: Request, by: Asking) -> list[Json]:
-    """Read the states of a thread's newest branch, the newest first: one before its first message, one after each."""
-    return (await _states(thread_id, request, by))[1][: -body.limit - 1 : -1]
+async def get_thread_history(thread_id: UUID, body: ThreadHistory, request: Request, by: Asking) -> list[Json]:
+    """Read the states of a thread's newest branch, the newest first: one before its first message, one after each.
+
+    Each has all messages before it, so a long thread has the newest alone that have no more than MOST_REPEATED in all.
+    """
+    states = (await _states(thread_id, request, by))[1][: -body.limit - 1 : -1]
+    repeated = accumulate(len(state["values"]["messages"]) for state in states)
+    within = [state for state, count in zip(states, repeated, strict=True) if count <= MOST_REPEATED]
+    return within or states[:1]
 
 
 @router.post("/threads/{thread_id}/runs/stream", responses=ASKING, response_class=Response)
 @needs("ask")
 async def stream_run(thread_id: UUID, body: GraphRun, request: Request, by: Asking) -> Response:
     """Ask a thread's next question; by a checkpoint, ask another in the place of an earlier one, or the same again."""
-    history, states, addresses = await _states(thread_id, request, by, creates=body.if_not_exists == "create")
+    creates = body.if_not_exists == "create"
+    await _wait_for_turn(await _session_of(thread_id, by, creates=creates), body.multitask_strategy, by)
+    history, states, addresses = await _states(thread_id, request, by)
     question, branch, place = body.branch(str(thread_id), history.messages)
     asked = body.to_run_request(question, branch, by.me, by.settings.run_knobs, is_new=not history.messages)
     run = await by.runner.start(history.session.session_id, asked)
@@ -107,7 +118,7 @@ async def join_run_stream(
 ) -> Response:
     """Join a run of a thread again, from its beginning."""
     history, states, addresses = await _states(thread_id, request, by)
-    run = await _run(history.session, run_id, by)
+    run = await _run(history.session.session_id, run_id, by)
     ours = (question_id(run.message_id), run.message_id)
     place = next((at for at, each in enumerate(history.messages) if each.message_id in ours), -1)
     before = states[place]["values"]["messages"]
@@ -121,16 +132,25 @@ async def join_run_stream(
 
 @router.post("/threads/{thread_id}/runs/{run_id}/cancel", status_code=status.HTTP_202_ACCEPTED, responses=READING)
 @needs("ask")
-async def cancel_run_of_thread(thread_id: UUID, run_id: UUID, request: Request, by: Asking) -> Json:
+async def cancel_run_of_thread(thread_id: UUID, run_id: UUID, by: Asking) -> Json:
     """Cancel a run of a thread; one that has ended is left as it is."""
-    history, *_ = await _states(thread_id, request, by)
-    await (await _run(history.session, run_id, by)).cancel("cancel_requested")
+    await (await _run(await _session_of(thread_id, by), run_id, by)).cancel("cancel_requested")
     return {}
 
 
-async def _run(session: Session, run_id: UUID, by: Asker) -> RunReader:
+async def _wait_for_turn(session_id: str, strategy: str, by: Asker) -> None:
+    """Wait until no run of a thread is under way, unless that is refused: a run's state has what was said before."""
+    while strategy != "reject" and (run := await by.runner.current(by.me, session_id)) is not None:
+        if strategy == "interrupt":
+            await run.cancel("cancel_requested")
+        else:
+            async for _ in run.batches():
+                pass
+
+
+async def _run(session_id: str, run_id: UUID, by: Asker) -> RunReader:
     run = await by.runner.join(by.me, str(run_id))
-    if run.session_id != session.session_id:
+    if run.session_id != session_id:
         raise NotFound(f"There is no run {run_id} in the thread.")
     return run
 
@@ -142,15 +162,19 @@ async def _states(
 
     Raises NotFound where there is no such thread, unless that is to be created.
     """
+    history = await by.library.sessions.whole(by.me, await _session_of(thread_id, by, creates=creates))
+    addresses = SourceAddresses(address_of(request), await by.library.links.signer(by.me))
+    return history, thread_states(str(thread_id), history, addresses), addresses
+
+
+async def _session_of(thread_id: UUID, by: Asker, *, creates: bool = False) -> str:
     library, name = by.library, str(thread_id)
     session_id = await named_session(library.database, library.workspaces, by.me, DIALECT, name)
     if session_id is None and creates:
         session_id = (await library.sessions.create(by.me, external_id=name, dialect=DIALECT)).session_id
     if session_id is None:
         raise NotFound(f"There is no thread {thread_id}.", suggestion=f"POST {PREFIX}/threads makes one.")
-    history = await library.sessions.whole(by.me, session_id)
-    addresses = SourceAddresses(str(request.base_url), await library.links.signer(by.me))
-    return history, thread_states(name, history, addresses), addresses
+    return session_id
 
 
 def _thread(session: Session, values: dict[str, Any]) -> Json:

@@ -122,7 +122,14 @@ class ThreadRequest(BaseModel):
     thread_id: UUID | None = None
 
 
-class NewestOf(BaseModel):
-    """How many threads to list, or states of one, from the newest."""
+class ThreadSearch(BaseModel):
+    """How many threads to list, from the newest but ``offset``."""
+
+    limit: Annotated[int, Field(ge=1, le=1000)] = 10
+    offset: Annotated[int, Field(ge=0, le=10_000)] = 0
+
+
+class ThreadHistory(BaseModel):
+    """How many states of a thread to read, from the newest."""
 
     limit: Annotated[int, Field(ge=1, le=1000)] = 10

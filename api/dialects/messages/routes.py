@@ -6,7 +6,7 @@ from typing import Any
 from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse, Response
 
-from api.dependencies import Asking, needs
+from api.dependencies import Asking, address_of, needs
 from api.dialects.messages.encoder import MessagesEncoder
 from api.dialects.messages.schemas import PREFIX, MessagesErrorBody, MessagesRequest, ReplyOptions, whole_message
 from api.dialects.openai_api import DEPLOYMENT_DEFAULT, answering_model, can_think, thoughts_of
@@ -39,7 +39,7 @@ async def create_message(body: MessagesRequest, request: Request, by: Asking) ->
     run = await by.runner.start(session_id, run_request)
     options = ReplyOptions(
         model=name,
-        base_url=str(request.base_url),
+        base_url=address_of(request),
         signer=await by.library.links.signer(by.me),
         thinking=body.thinks,
     )

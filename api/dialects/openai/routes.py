@@ -6,7 +6,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Header, Request
 from fastapi.responses import JSONResponse, Response
 
-from api.dependencies import AppSettings, Asking, Me, needs
+from api.dependencies import AppSettings, Asking, Me, address_of, needs
 from api.dialects.openai.encoder import OpenAIEncoder, text_chunks
 from api.dialects.openai.interface_tasks import answer_to_task
 from api.dialects.openai.schemas import CompletionRequest, ReplyOptions, completion, text_completion
@@ -75,7 +75,7 @@ async def complete(
     run = await by.runner.start(session_id, run_request)
     options = ReplyOptions(
         model=name,
-        base_url=str(request.base_url),
+        base_url=address_of(request),
         signer=await by.library.links.signer(by.me),
         usage=bool(body.stream_options and body.stream_options.include_usage),
         events=_first(body.citewell.events, x_citewell_events),

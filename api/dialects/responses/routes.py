@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Header, Query, Request
 from fastapi.responses import JSONResponse, Response
 
-from api.dependencies import Asker, Asking, needs
+from api.dependencies import Asker, Asking, address_of, needs
 from api.dialects.branch_request import branch_at_question, whole_history
 from api.dialects.openai_api import DEPLOYMENT_DEFAULT, answering_model, can_think, error_responses
 from api.dialects.responses.encoder import ResponsesEncoder
@@ -81,7 +81,7 @@ async def create_response(
         raise
     options = ResponseOptions(
         model=name,
-        base_url=str(request.base_url),
+        base_url=address_of(request),
         signer=await by.library.links.signer(by.me),
         steps=body.citewell.steps,
         links=bool(x_citewell_links) if body.citewell.links is None else body.citewell.links,
@@ -220,7 +220,7 @@ async def _stored(by: Asker, response_id: str, field: str = "") -> tuple[RunStat
 def _reading(request: Request, session: Session, signer: LinkSigner | None) -> ResponseOptions:
     """Return the options of a response that is read again; its model is told by the run."""
     conversation = session.external_id if session.dialect == DIALECT else None
-    return ResponseOptions(model="", base_url=str(request.base_url), signer=signer, conversation=conversation)
+    return ResponseOptions(model="", base_url=address_of(request), signer=signer, conversation=conversation)
 
 
 async def _now(run: RunReader, status: RunStatus, options: ResponseOptions) -> dict[str, Any]:
