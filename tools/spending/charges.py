@@ -215,25 +215,11 @@ class Spending:
         account.settle(use)
 
     @asynccontextmanager
-    async def verification(self, identity: Identity) -> AsyncIterator[None]:
-        """Charge what a verification uses. It is never refused: where a limit is reached, no model is asked."""
-        async with self._beside_runs(identity, "verification"):
-            yield
+    async def beside_runs(self, identity: Identity, kind: Kind) -> AsyncIterator[None]:
+        """Charge what work of an identity beside its runs uses.
 
-    @asynccontextmanager
-    async def suggestion(self, identity: Identity) -> AsyncIterator[None]:
-        """Charge what making suggestions uses; where a limit is reached, no model is asked."""
-        async with self._beside_runs(identity, "suggestion"):
-            yield
-
-    @asynccontextmanager
-    async def title(self, identity: Identity) -> AsyncIterator[None]:
-        """Charge what a title uses that somebody asks for; where a limit is reached, no model is asked."""
-        async with self._beside_runs(identity, "title"):
-            yield
-
-    @asynccontextmanager
-    async def _beside_runs(self, identity: Identity, kind: Kind) -> AsyncIterator[None]:
+        It is never refused: where a limit is reached, no model is asked.
+        """
         account = await self.open(identity, checked=False)
         try:
             await account.refresh()
