@@ -293,8 +293,7 @@ class Spending:
             "since": since,
             "until": until,
         }
-        async with self._database.connection() as connection:
-            found = await (await connection.execute(query.encode(), values)).fetchall()
+        found = await self._database.fetch_all(query.encode(), values)
         rows: dict[str | None, SpentRow] = {}
         for each in found:
             rows.setdefault(each[0], SpentRow(each[0])).add(each)
@@ -337,8 +336,7 @@ class Spending:
             "address": payer.address,
             "currency": self.settings.currency,
         }
-        async with self._database.connection() as connection:
-            rows = await (await connection.execute(query.encode(), values)).fetchall()
+        rows = await self._database.fetch_all(query.encode(), values)
         return {scope: Totals(row[0], int(row[1]), row[2]) for scope, row in zip(scopes, rows, strict=True)}
 
 
