@@ -26,14 +26,16 @@ def place_rows(places: Places | None) -> list[SourceRow]:
     ]
 
 
-def hit_of(row: SourceRow, segment: Segment, places: Places | None, around: Segment | None = None) -> Hit:
+def hit_of(row: SourceRow, segment: Segment, places: Places | None, around: Mapping[str, Segment] | None = None) -> Hit:
     """Return a candidate as graders and writers read it: no more of it than the place that the question names."""
-    bounds = row.get("within")
+    bounds, key = row.get("within"), row["segment_id"]
+    if around is not None and bounds is not None and key in around:
+        around = {key: within(around[key], bounds)}
     return Hit(
         within(segment, bounds),
         row["score"],
         row["kind"],
-        around=None if around is None else within(around, bounds),
+        around=around,
         copies=tuple(row.get("copies", ())),
         whole=bounds is not None and places is not None and places["whole"],
         turn=row.get("turn", 0),
@@ -42,10 +44,12 @@ def hit_of(row: SourceRow, segment: Segment, places: Places | None, around: Segm
 
 def around_in_places(
     rows: Sequence[SourceRow], segments: Mapping[str, Segment], around: Mapping[str, Segment]
-) -> dict[str, Segment]:
+) -> Mapping[str, Segment]:
     """Return what lies around segments, of those in named places as far as the places were kept and are on one page."""
-    found = dict(around)
     in_place = [row for row in rows if "within" in row and row["segment_id"] in segments]
+    if not in_place:
+        return around
+    found = dict(around)
 
     def place(row: SourceRow) -> tuple[list[int], str, int | None]:
         segment = segments[row["segment_id"]]

@@ -21,28 +21,38 @@ _INTRODUCES = frozenset[BlockKind]({"heading", "term", "caption", "label"})
 _LISTED = frozenset[BlockKind]({"list_item", "table_row"})
 
 
-def passage_of(entries: Sequence[Entry], at: int) -> range:
-    """Return the indexes of the contiguous entries of a segment to show for one of them, which is quotable.
+class Passages:
+    """The passages of a segment's entries. Sections and what should be shown whole in them are found once."""
 
-    It has at most MOST_SHOWN characters, MOST_LISTED where it is a list or a table with what introduces it, and more
-    only where a single entry has. It ends in a lead-in or a question only where nothing follows that in its section.
-    """
-    opens = _openings(entries)
-    section = _section(entries, opens, at)
-    units = list(_units(entries, section))
-    own = next(index for index, unit in enumerate(units) if at in unit)
-    unit = units[own]
-    if _size(entries, unit) > (MOST_LISTED if entries[at].kind in _LISTED else MOST_SHOWN):
-        if entries[at].kind == "table_row":
-            shown = range(max(unit.start, at - ROWS_BESIDE), min(unit.stop, at + ROWS_BESIDE + 1))
-            return _ending_well(entries, shown if _size(entries, shown) <= MOST_LISTED else range(at, at + 1), at)
-        units = [range(each, each + 1) for each in section]
-        own = at - section.start
-    begins = section.start if opens[section.start] else unit.start
-    first = own
-    if _size(entries, range(begins, units[own].stop)) <= MOST_SHOWN:  # with its question, its term or its lead-in
-        first = next(index for index, each in enumerate(units) if begins in each)
-    return _ending_well(entries, _grown(entries, units, first, own), at)
+    def __init__(self, entries: Sequence[Entry]) -> None:
+        self.entries = entries
+        self._opens = _openings(entries)
+        self._units: dict[range, list[range]] = {}  # by section
+
+    def of(self, at: int) -> range:
+        """Return the indexes of the contiguous entries to show for one of them, which is quotable.
+
+        They have at most MOST_SHOWN characters, MOST_LISTED where they are a list or a table with what introduces it,
+        and more only where a single entry has. They end in a lead-in or a question only where nothing follows that in
+        its section.
+        """
+        entries, section = self.entries, _section(self.entries, self._opens, at)
+        units = self._units.get(section)
+        if units is None:
+            units = self._units[section] = list(_units(entries, section))
+        own = next(index for index, unit in enumerate(units) if at in unit)
+        unit = units[own]
+        if _size(entries, unit) > (MOST_LISTED if entries[at].kind in _LISTED else MOST_SHOWN):
+            if entries[at].kind == "table_row":
+                shown = range(max(unit.start, at - ROWS_BESIDE), min(unit.stop, at + ROWS_BESIDE + 1))
+                return _ending_well(entries, shown if _size(entries, shown) <= MOST_LISTED else range(at, at + 1), at)
+            units = [range(each, each + 1) for each in section]
+            own = at - section.start
+        begins = section.start if self._opens[section.start] else unit.start
+        first = own
+        if _size(entries, range(begins, units[own].stop)) <= MOST_SHOWN:  # with its question, its term or its lead-in
+            first = next(index for index, each in enumerate(units) if begins in each)
+        return _ending_well(entries, _grown(entries, units, first, own), at)
 
 
 def is_whole(entries: Sequence[Entry], shown: range) -> bool:

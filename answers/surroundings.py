@@ -3,7 +3,7 @@
 It never leaves its page, which a citation names.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from graph.evidence import Identity, Proof, Segment, SegmentBlock
@@ -13,7 +13,7 @@ from graph.rows import SourceRow
 
 async def read_around(
     reader: SegmentReader, segments: Sequence[Segment], identity: Identity, rows: Iterable[SourceRow] = ()
-) -> dict[str, Segment]:
+) -> Mapping[str, Segment]:
     """Return segments by their ids, each joined with the one before it and the one behind it in its document.
 
     The copies that the ``rows`` of these segments name are returned too, as they are.
@@ -22,7 +22,7 @@ async def read_around(
     copies = {each for row in rows for each in row.get("copies", ())} - known.keys()
     wanted = [each for each in (*beside(known), *copies) if each not in known]
     read = {each.segment_id: each for each in await reader.read_segments(wanted, identity)} if wanted else {}
-    return {**{each: read[each] for each in copies if each in read}, **joined(known, {**read, **known})}
+    return Around({**read, **known}, known, [each for each in copies if each in read])
 
 
 def beside(segment_ids: Iterable[str]) -> list[str]:
@@ -34,18 +34,38 @@ def beside(segment_ids: Iterable[str]) -> list[str]:
     return list(found)
 
 
-def joined(segment_ids: Iterable[str], segments: Mapping[str, Segment]) -> dict[str, Segment]:
-    """Return the segments of some ids, each with those of its neighbours on its page that are known."""
-    found: dict[str, Segment] = {}
-    for each in segment_ids:
-        own = segments[each]
-        near = [segments.get(f"{own.document_id}:{own.segment_index + step}") for step in (-1, 1)]
+class Around(Mapping[str, Segment]):
+    """Segments by id, each joined with those of its neighbours on its page that are known, and ``others`` as they are.
+
+    They are joined when they are asked for: a run that waits for its model does not hold their texts twice.
+    """
+
+    def __init__(self, segments: Mapping[str, Segment], own: Iterable[str], others: Iterable[str] = ()) -> None:
+        self._segments = segments
+        self._found = {**{each: segments[each] for each in others}, **dict.fromkeys(own)}
+
+    def __getitem__(self, segment_id: str) -> Segment:
+        found = self._found[segment_id]
+        if found is None:
+            found = self._found[segment_id] = self._joined(self._segments[segment_id])
+        return found
+
+    def __contains__(self, segment_id: object) -> bool:
+        return segment_id in self._found
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._found)
+
+    def __len__(self) -> int:
+        return len(self._found)
+
+    def _joined(self, own: Segment) -> Segment:
+        near = [self._segments.get(f"{own.document_id}:{own.segment_index + step}") for step in (-1, 1)]
         before, behind = (each if each is not None and each.page_idx == own.page_idx else None for each in near)
         wide = own
         if before is not None and before.end == own.start:
             wide = replace(wide, start=before.start, text=before.text + wide.text, blocks=_blocks(before, wide))
-        found[each] = wide if behind is None else with_next(wide, behind)
-    return found
+        return wide if behind is None else with_next(wide, behind)
 
 
 def with_next(segment: Segment, behind: Segment) -> Segment:

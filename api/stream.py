@@ -159,9 +159,8 @@ class RunStream(StreamingResponse):
     A reader that accepts nothing for ``send_timeout`` seconds counts as gone. ``after`` is the sequence number of the
     last event that the reader has received; ``headers`` are added to those of every stream.
 
-    Thousands of streams may be open that nothing is sent to, so that each is a few small objects: a task that sends the
-    frames, one that waits for the reader to leave, and a comment every ``ping`` seconds. The response
-    of sse-starlette has four tasks, and takes twice the memory.
+    Thousands of streams may be open that nothing is sent to, so each is two tasks, one that sends frames and one that
+    waits for the reader to leave, and a comment every ``ping`` seconds.
     """
 
     def __init__(

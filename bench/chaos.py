@@ -94,8 +94,13 @@ class Client:
         """Ask until the time is over."""
         async with self._http:
             while time.monotonic() < deadline:
-                with suppress(httpx.HTTPError):
-                    await self._ask(self._chance.choice(questions))
+                try:
+                    async with asyncio.timeout(3 * PATIENCE_SECONDS):  # beats keep a stream open that never ends
+                        await self._ask(self._chance.choice(questions))
+                except httpx.HTTPError:
+                    pass
+                except TimeoutError:
+                    self._told.wrong["questions that nobody ended"] += 1
                 await asyncio.sleep(0.1)
 
     async def _ask(self, question: str) -> None:

@@ -29,17 +29,12 @@ MODELS, DEFAULT = "CITEWELL_MODELS", "CITEWELL_DEFAULT_MODEL"
 HERE = re.compile(r"https?://(localhost|127\.[\d.]+|\[::1\])\b")
 MOST_CONTEXT = 32_768  # tokens; with more, an answer costs more and is no better
 PATIENCE = 300.0  # seconds, with a server on this machine: a few cores read a long prompt for minutes
-GREETING = "Hello!"
 
 model = typer.Typer(help="Add the model of an endpoint.", no_args_is_help=True)
-Endpoint = Annotated[
-    str | None, typer.Option("--endpoint", help="Its address; default: a server on this machine.", show_default=False)
-]
-Served = Annotated[str | None, typer.Option("--model", help="The model, as the endpoint calls it.", show_default=False)]
-KeyVariable = Annotated[
-    str | None, typer.Option("--key-env", help="The variable that holds the endpoint's key.", show_default=False)
-]
-FirstQuestion = Annotated[str, typer.Option("--ask", help="A first question, asked at the end.", show_default=False)]
+Endpoint = Annotated[str | None, typer.Option(help="Its address; default: a server on this machine.")]
+Served = Annotated[str | None, typer.Option("--model", help="The model, as the endpoint calls it.")]
+KeyVariable = Annotated[str, typer.Option("--key-env", help="The variable that holds the endpoint's key.")]
+FirstQuestion = Annotated[str, typer.Option("--ask", help="A first question, asked at the end.")]
 
 
 @model.command()
@@ -47,7 +42,7 @@ FirstQuestion = Annotated[str, typer.Option("--ask", help="A first question, ask
 async def add(
     endpoint: Endpoint = None,
     served: Served = None,
-    key_env: KeyVariable = None,
+    key_env: KeyVariable = "",
     ask: FirstQuestion = "",
     yes: Yes = False,
     workspace: WorkspaceName = None,
@@ -58,9 +53,11 @@ async def add(
     Finds Ollama, LM Studio, llama.cpp and vLLM on this machine. Tells what the model's exam as a judge costs, and takes
     it where you agree.
     """
+    from tools.settings import ModelSettings
+
     _refuse_overruled()
     settings = settings_for(workspace)
-    key = os.environ.get(key_env, "").strip() if key_env else ""
+    key = os.environ.get(key_env, "").strip()
     if key_env and not (key and key.isascii() and key.isprintable()):
         raise InvalidRequest(f"--key-env: {key_env} holds no key.", suggestion=f"Set {key_env}, and export it.")
     base_url, key, listed = await _endpoint(endpoint, key)
@@ -68,25 +65,24 @@ async def add(
     if listed and chosen not in listed:
         _say(f"{base_url} does not list {chosen}. {did_you_mean(chosen, listed)}".strip())
     name = re.sub(r"[^\w.:/-]+", "-", Path(chosen).stem if chosen.startswith("/") else chosen)[:100]
-    fields: dict[str, Any] = {"name": name, "base_url": base_url, "api_key": key, "model": chosen}
+    fields: dict[str, Any] = {"name": name, "base_url": base_url, "model": chosen, **({"api_key": key} if key else {})}
     if HERE.match(base_url):
         fields["timeout_seconds"] = PATIENCE
-    tried = await _greet(settings, _checked(fields))
+    tried = await _greet(settings, ModelSettings(**fields))
     if context := await context_of(base_url, chosen, listed):
         fields["context_tokens"] = min(context, MOST_CONTEXT)
-    added = _checked(fields)
-    models = [*(each for each in settings.models if each.name != added.name), added]
     with writing(FILE, str(FILE)):
-        _set_variables(FILE, {MODELS: json.dumps([_stored(each) for each in models]), DEFAULT: added.name})
-    _say(f"{FILE} has the model {added.name} now, which answers. A server that runs has to be started again.")
+        _write(fields, settings)
+    _say(f"{FILE} has the model {name} now, which answers. A server that runs has to be started again.")
 
-    settings = settings.model_copy(update={"models": models, "default_model": added.name})
-    state = await _examine(settings, added.name, yes)
+    models = [*(each for each in settings.models if each.name != name), ModelSettings(**fields)]
+    settings = settings.model_copy(update={"models": models, "default_model": name})
+    state = await _examine(settings, name, yes)
     ended, answered = await _ask(settings, ask, workspace, as_json) if ask else (Exit.OK, None)
     if as_json:
-        told = added.model_dump(exclude={"api_key"}, exclude_unset=True)
-        examined = None if state is None else state.document()
-        print_json({"model": told, "file": str(FILE), "tried": tried, "exam": examined, "answer": answered})
+        told = {field: value for field, value in fields.items() if field != "api_key"}
+        exam = state and state.document()
+        print_json({"model": told, "file": str(FILE), "tried": tried, "exam": exam, "answer": answered})
     return ended
 
 
@@ -97,65 +93,50 @@ def _refuse_overruled() -> None:
     stronger = [name for name in os.environ if name.upper().startswith((MODELS, DEFAULT))]
     stronger += [name for name in dotenv_values(FILE) if name.upper().startswith(f"{MODELS}__")]
     if stronger:
-        raise ConfigurationError(
-            f"{', '.join(stronger)} would overrule what is added to {FILE}.",
-            suggestion=f"Write it into {FILE} as {MODELS} and {DEFAULT}, and unset it.",
-        )
+        advice = f"Write it into {FILE} as {MODELS} and {DEFAULT}, and unset it."
+        raise ConfigurationError(f"{', '.join(stronger)} would overrule what is added to {FILE}.", suggestion=advice)
 
 
 async def _endpoint(named: str | None, key: str) -> tuple[str, str, Listed | None]:
     """Return the address of the endpoint that is named or chosen, its key, and what it lists."""
+    from pydantic import TypeAdapter, ValidationError
+
+    from tools.settings.section import BaseUrl
+
     if named is None:
         found = await find_servers()
         if not found and not sys.stdin.isatty():
-            raise InvalidRequest(
-                "--endpoint: no model server was found on this machine.",
-                suggestion="Start Ollama, LM Studio, llama.cpp or vLLM on its usual port, or name an address.",
-            )
+            advice = "Start Ollama, LM Studio, llama.cpp or vLLM on its usual port, or name an address."
+            raise InvalidRequest("--endpoint: no model server was found on this machine.", suggestion=advice)
         named = (
-            _chosen("--endpoint", {at: ", ".join(each) for at, each in found.items()})
-            if found
-            else typer.prompt("Address of the endpoint", err=True)
+            _chosen("--endpoint", {at: ", ".join(each) for at, each in found.items()}) if found else _asked("Address")
         )
-    base_url = _checked({"name": "new", "base_url": named, "model": ""}).base_url
+    try:
+        base_url: str = TypeAdapter(BaseUrl).validate_python(named)
+    except ValidationError:
+        advice = "Write it as http://host:port."
+        raise InvalidRequest(f"--endpoint: {named} is no web address.", suggestion=advice) from None
     try:
         return base_url, key, await list_models(base_url, key)
     except ModelRefused as error:
         if key or not sys.stdin.isatty():
             raise ModelRefused(error.message, suggestion="Name the variable that holds its key: --key-env.") from error
-    key = typer.prompt("Its key, which is not shown", hide_input=True, err=True).strip()
+    key = _asked("Its key, which is not shown", hide_input=True)
     return base_url, key, await list_models(base_url, key)
 
 
 def _chosen(option: str, offered: Mapping[str, str]) -> str:
-    """Return the only one of what is offered, each with a note, or the one that a person picks.
-
-    Raises InvalidRequest where nobody can pick.
-    """
+    """Return the only one of what is offered with notes, or the one that a person picks. Raises InvalidRequest."""
     numbered = {str(number): each for number, each in enumerate(offered, start=1)}
     picked = "1" if len(offered) == 1 else ""
     if not picked and offered and sys.stdin.isatty():
         for number, each in numbered.items():
             _say(f"{number:>3}. {each}  {offered[each]}".rstrip())
-        picked = typer.prompt("Which", default="1", err=True)
+        picked = _asked("Which", default="1")
     if picked not in (*numbered, *offered):
         advice = did_you_mean(picked, offered) or f"Name one with {option}."
         raise InvalidRequest(f"{option}: there are {', '.join(offered) or 'none'}.", suggestion=advice)
     return numbered.get(picked, picked)
-
-
-def _checked(fields: Mapping[str, Any]) -> "ModelSettings":
-    """Return the settings of a model. Raises InvalidRequest, which names the option."""
-    from pydantic import ValidationError
-
-    from tools.settings import ModelSettings
-
-    try:
-        return ModelSettings.model_validate(fields)
-    except ValidationError as error:
-        fault = error.errors()[0]
-        option = str(fault["loc"][0]).replace("base_url", "endpoint")
-        raise InvalidRequest(f"--{option}: {fault['msg'].removeprefix('Value error, ')}.") from None
 
 
 async def _greet(settings: "Settings", added: "ModelSettings") -> dict[str, Any]:
@@ -171,27 +152,28 @@ async def _greet(settings: "Settings", added: "ModelSettings") -> dict[str, Any]
     writer = configured_families(alone)(added.name).writer
     began = time.monotonic()
     with progress_console().status(f"Greeting {added.model}"):
-        drafts = writer.converse(GREETING, (), language="en", intent="small_talk", own_knowledge=False, meter=Meter())
+        drafts = writer.converse("Hello!", (), language="en", intent="small_talk", own_knowledge=False, meter=Meter())
         reply = "".join([draft.delta async for draft in drafts if isinstance(draft, DraftText)])
     seconds = round(time.monotonic() - began, 1)
     _say(f"{added.model} at {added.base_url} says in {seconds} s: “{' '.join(reply.split())}”")
     return {"reply": reply, "seconds": seconds}
 
 
-def _stored(each: "ModelSettings") -> dict[str, Any]:
-    """Return a model as it is written down, with its key."""
-    key = each.api_key.get_secret_value()
-    return {**each.model_dump(exclude={"api_key"}, exclude_unset=True), **({"api_key": key} if key else {})}
+def _write(fields: Mapping[str, Any], settings: "Settings") -> None:
+    """Write a model into the file, which its owner alone may read; what else stands in it is kept, whatever happens."""
+    from dotenv import dotenv_values, set_key
 
-
-def _set_variables(file: Path, variables: Mapping[str, str]) -> None:
-    """Set variables in a file that its owner alone may read; what else stands in it is kept, whatever happens."""
-    from dotenv import set_key
-
-    file.touch()
-    file.chmod(0o600)
-    for name, value in variables.items():
-        set_key(file, name, value, follow_symlinks=True)  # in a copy, which then takes its place
+    stored = json.loads(dotenv_values(FILE, interpolate=False).get(MODELS) or "null")
+    if stored is None:  # those that the names of other stacks make, which count no more where ours is set
+        stored = [
+            {**each.model_dump(include={"name", "base_url", "model"}), "api_key": each.api_key.get_secret_value()}
+            for each in settings.models
+        ]
+    models = [*(each for each in stored if each["name"] != fields["name"]), fields]
+    FILE.touch()
+    FILE.chmod(0o600)
+    for name, value in ((MODELS, json.dumps(models)), (DEFAULT, str(fields["name"]))):
+        set_key(FILE, name, value, follow_symlinks=True)  # in a copy, which then takes its place
 
 
 async def _examine(settings: "Settings", name: str, yes: bool) -> "JudgeState | None":
@@ -202,17 +184,14 @@ async def _examine(settings: "Settings", name: str, yes: bool) -> "JudgeState | 
         _say(cost)
         return yes or (sys.stdin.isatty() and typer.confirm("Take it now?", default=True, err=True))
 
-    if settings.judge.kind == "off":
-        return None
     state = None
     try:
         state = await take_exam(settings, name, (), agreed=agreed)
-    except DependencyFailed as error:  # the model is there all the same, and a question may be asked
-        _say(f"It was broken off: {error.message}")
-    results = state.results if state else {}
-    for code, result in results.items():
+    except (DependencyFailed, ConfigurationError) as error:  # the model is there all the same, and may be asked
+        _say(f"No exam: {error.message}")
+    for code, result in (state.results if state else {}).items():
         _say(f"{code}: {'; '.join(result.faults) or 'passed'}.")
-    if not any(result.passed for result in results.values()):
+    if state is None or not any(result.passed for result in state.results.values()):
         _say(f"What it says in words of its own stays unverified until it passes: citewell judge exam --model {name}")
     return state
 
@@ -226,6 +205,10 @@ async def _ask(settings: "Settings", question: str, workspace: str | None, as_js
     async with opened(settings) as citewell:
         ended = await answer(citewell, settings, asked, replace(OWN_SCREEN, print_json=documents.append))
     return ended, next(iter(documents), None)
+
+
+def _asked(what: str, **how: Any) -> str:
+    return str(typer.prompt(what, err=True, **how)).strip()
 
 
 def _say(line: str) -> None:

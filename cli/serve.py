@@ -1,7 +1,6 @@
 """citewell serve and mcp: serve the library over HTTP, or to an MCP client over stdin and stdout."""
 
 import asyncio
-import logging
 import os
 import sys
 import threading
@@ -15,8 +14,6 @@ from cli.options import AsJson, UserName, WorkspaceName
 
 if TYPE_CHECKING:
     from anyio import AsyncFile
-
-log = logging.getLogger("citewell.mcp")
 
 Host = Annotated[str | None, typer.Option(help="The address to listen on; default: CITEWELL_HOST.")]
 Port = Annotated[int | None, typer.Option(min=0, max=65535, help="The port, 0 for a free one; default: CITEWELL_PORT.")]
@@ -65,8 +62,8 @@ async def mcp(workspace: WorkspaceName = None, user: UserName = None) -> None:
             box = Toolbox(citewell, settings, slots, citewell.runner, settings.public_url or "")
             server = create_server(lambda _: box, lambda _: identity)
             await server.run(incoming, outgoing, server.create_initialization_options())
-    except* (BrokenPipeError, BrokenResourceError):  # the client has left, and waits for no reply
-        log.debug("the client left", exc_info=True)
+    except* (BrokenPipeError, BrokenResourceError):
+        pass  # the client has left, and waits for no reply
 
 
 def _take_stdin() -> int:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cli.command import Exit, awaited, opened_database, settings_for
-from cli.console import print_json, print_rows, progress_console, result_console
+from cli.console import print_json, print_result, print_rows, progress_console, result_console
 from cli.options import AsJson, Yes, confirmed
 from text.counted import counted
 
@@ -74,13 +74,10 @@ async def create(names: Names, own_tables: OwnTables = False, as_json: AsJson = 
     """Create workspaces, all or none, each with its own library."""
     async with opened_database(settings_for()) as storage:
         await storage.workspaces.create_many(names, own_tables=own_tables)
-    if as_json:
-        named = {"workspace": names[0]} if len(names) == 1 else {"workspaces": names}
-        print_json({**named, "created": True})
-    elif len(names) == 1:
-        print(f"Created the workspace {names[0]}.")
-    else:
-        print(f"Created {counted(len(names), 'workspace')}.")
+    is_one = len(names) == 1
+    said = f"the workspace {names[0]}" if is_one else counted(len(names), "workspace")
+    named = {"workspace": names[0]} if is_one else {"workspaces": names}
+    print_result({**named, "created": True}, f"Created {said}.", as_json=as_json)
 
 
 @workspaces.command("list")
@@ -118,12 +115,9 @@ async def tables(name: Name, which: Which, as_json: AsJson = False) -> None:
         number = await storage.workspaces.number(name)
         async with storage.database.connection() as connection:
             moved = await move(connection, number)
-    if as_json:
-        print_json({"workspace": name, "tables": which, "moved": moved})
-    elif moved:
-        print(f"The segments of {name} are in {_in_words(which)} now.")
-    else:
-        print(f"The segments of {name} are in {_in_words(which)} already, or on their way.")
+    since = "now" if moved else "already, or on their way"
+    said = f"The segments of {name} are in {_in_words(which)} {since}."
+    print_result({"workspace": name, "tables": which, "moved": moved}, said, as_json=as_json)
 
 
 @workspaces.command()
@@ -203,12 +197,8 @@ async def delete(name: Name, yes: Yes = False, as_json: AsJson = False) -> Exit:
             return Exit.USAGE
         await Originals.of(settings, storage.database, storage.workspaces).delete_workspace(name)
         await storage.workspaces.delete(name)
-    if as_json:
-        print_json(
-            {"workspace": name, "deleted": True, "documents": workspace.documents, "sessions": workspace.sessions}
-        )
-    else:
-        print(f"Deleted {description}.")
+    counts = {"documents": workspace.documents, "sessions": workspace.sessions}
+    print_result({"workspace": name, "deleted": True, **counts}, f"Deleted {description}.", as_json=as_json)
     return Exit.OK
 
 

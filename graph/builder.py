@@ -3,7 +3,7 @@
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from functools import partial, wraps
-from typing import Any, Protocol
+from typing import Any, Protocol, get_args
 
 from langgraph.config import get_config
 from langgraph.graph import START, StateGraph
@@ -13,9 +13,9 @@ from langgraph.types import Command, Overwrite
 from graph.context import Context
 from graph.events import EMIT_KEY, StepFinished, StepStarted
 from graph.ports import Family, Resources
-from graph.routing import NEXT, ROUTES, Router, following
+from graph.routing import END, NEXT, ROUTES, Router, following
 from graph.rows import FIRST_STEP, Outside
-from graph.state import InputState, State, advanced, altered, spent_with, written_as
+from graph.state import ADVANCED_KEY, InputState, State, advanced, altered, spent_with, written_as
 from graph.usage import ALLOWANCES, Allowance, Meter
 from nodes.abstain import abstain
 from nodes.answer_directly import answer_directly
@@ -104,7 +104,7 @@ def build(resources: Resources, *, around: Around | None = None, joined: bool = 
     """Build the graph on the given resources; the caller compiles it, with or without a checkpointer.
 
     ``around`` wraps each step, by its name, in what a host of the graph does before and after it. ``joined`` builds the
-    same graph, drawn the same, whose quick steps run in the super-step of the step before them (see ``join``).
+    same graph, drawn the same, whose steps run in the super-step of the step before them (see ``join``).
     """
     graph = CitewellGraph(State, context_schema=Context, input_schema=InputState)
     steps = {name: step(name, bind, resources) for name, bind in BINDINGS.items()}
@@ -133,25 +133,30 @@ def inline(router: Router) -> Callable[[State], Awaitable[Any]]:
     return route
 
 
-# Steps of some milliseconds, which can be done again for nothing: nobody would stop before one of them.
-QUICK = frozenset({"search_segments", "grade_segments", "check_claims", "assess_quality"})
+APART = frozenset({*get_args(Outside), END})  # what a search outside has found is kept before anything else is done
 
 
 def join(name: str, steps: Mapping[str, StepNode]) -> JoinedNode:
-    """Return a step that goes on to the quick ones behind it in its own super-step, which costs more than some do.
+    """Return a step that goes on to those behind it in its own super-step, which costs more than most of them do.
 
-    It ends before any other step, before several side by side, and behind one that called a model, whose checkpoint
-    must not wait.
+    It ends before a search outside, before several steps side by side, and behind one that called a model, whose
+    checkpoint must not wait: all before it can be done again for nothing. Whoever passes ``ADVANCED_KEY`` in the run's
+    configurable is told the state behind each step.
     """
 
     async def run_joined(state: State, runtime: Runtime[Context]) -> Command[str]:
-        at, updates = name, [await steps[name](state, runtime)]
-        state = advanced(state, updates[-1])
-        while (then := following(at, state)) and len(then) == 1 and then[0] in QUICK and not state.spent[at]["calls"]:
+        tell = get_config().get("configurable", {}).get(ADVANCED_KEY)
+        at, written, then = "", set[str](), [name]
+        while len(then) == 1 and then[0] not in APART and not (at and state.spent[at]["calls"]):
             at = then[0]
-            updates.append(await steps[at](state, runtime))
-            state = advanced(state, updates[-1])
-        return Command(update=updates[0] if len(updates) == 1 else written_as(state, updates), goto=then)
+            update = await steps[at](state, runtime)
+            written |= update.keys()
+            state = advanced(state, update)
+            del update  # or it would be held while the next step waits
+            then = following(at, state)
+            if tell is not None:
+                tell(state)
+        return Command(update=written_as(state, written), goto=then)
 
     run_joined.__name__ = name
     return run_joined

@@ -5,7 +5,7 @@ dataclasses. Every offset counts Unicode code points of a document's canonical t
 says otherwise.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from sys import intern
 from typing import Any, Literal, NotRequired
@@ -210,17 +210,17 @@ class Page:
 class Hit:
     """A segment that a search returned, with its calibrated relevance in [0, 1].
 
-    ``own_score`` is the score that it was found with, 0 for a neighbour added to another hit. ``around`` is the segment
-    joined with its neighbours, where they were read too. ``copies`` are the ids of segments of older documents with the
-    same text, the newest first. ``whole``: the question asks for all that it says. ``turn`` is its place among what its
-    wording found, from 0, where there were several.
+    ``own_score`` is the score that it was found with, 0 for a neighbour added to another hit. ``around`` has the
+    segment by its id, joined with its neighbours, where they were read too. ``copies`` are the ids of segments of older
+    documents with the same text, the newest first. ``whole``: the question asks for all that it says. ``turn`` is its
+    place among what its wording found, from 0, where there were several.
     """
 
     segment: Segment
     score: float
     kind: SourceKind = "search"
     own_score: float = 0.0
-    around: Segment | None = None
+    around: Mapping[str, Segment] | None = None
     copies: tuple[str, ...] = ()
     whole: bool = False
     turn: int = 0
@@ -228,6 +228,11 @@ class Hit:
     @property
     def segment_id(self) -> str:
         return self.segment.segment_id
+
+    @property
+    def wide(self) -> Segment:
+        """The segment joined with its neighbours, as far as they were read."""
+        return self.segment if self.around is None else self.around.get(self.segment_id, self.segment)
 
 
 Asks = Literal["list", "find", "changed", "mention", "edit"]

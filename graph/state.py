@@ -157,6 +157,7 @@ def _reducers() -> dict[str, Callable[[Any, Any], Any]]:
 
 
 REDUCERS = _reducers()
+ADVANCED_KEY = "citewell_advanced"  # in a run's configurable: what is told the state behind each of its steps
 
 
 def advanced(state: State, update: Mapping[str, Any]) -> State:
@@ -178,7 +179,7 @@ def _after(name: str, before: Any, value: Any) -> Any:
     return REDUCERS[name](before, value) if name in REDUCERS else value
 
 
-def written_as(state: State, updates: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return several steps' updates, the last of which led to ``state``, as one."""
-    names = {name: getattr(state, name) for update in updates for name in update}
-    return {name: Overwrite(value) if name in REDUCERS else value for name, value in names.items()}
+def written_as(state: State, names: Iterable[str]) -> dict[str, Any]:
+    """Return an update that writes fields as they are in ``state``."""
+    values = {name: getattr(state, name) for name in sorted(names)}
+    return {name: Overwrite(value) if name in REDUCERS else value for name, value in values.items()}

@@ -56,9 +56,7 @@ async def generate_answer(
     beside = await read_around(reader, segments, runtime.context.identity, state.sources)
     around = around_in_places(state.sources, by_id, beside)
     hits = [
-        hit_of(row, by_id[each], state.places, around[each])
-        for row in state.sources
-        if (each := row["segment_id"]) in by_id
+        hit_of(row, by_id[each], state.places, around) for row in state.sources if (each := row["segment_id"]) in by_id
     ]
     if state.repairing:
         return await _repair(state, hits, runtime.stream_writer, writer=writer, meter=meter)

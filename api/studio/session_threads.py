@@ -25,7 +25,7 @@ from api.dialects.langgraph.thread_messages import with_ours
 from api.studio.graph_server import opened_library
 from graph.evidence import answer_text
 from graph.rows import Turn
-from tools.sessions.checkpoints import run_saver
+from tools.sessions.checkpoints import RunSaver
 
 
 @asynccontextmanager
@@ -35,7 +35,7 @@ async def open_checkpointer() -> AsyncIterator[BaseCheckpointSaver[str]]:
     from langgraph_runtime.checkpoint import Checkpointer  # type: ignore[import-untyped]
 
     library = await opened_library()
-    yield SessionSaver(Checkpointer(), run_saver(library.database.pool))
+    yield SessionSaver(Checkpointer(), RunSaver(library.database.pool))
 
 
 class SessionSaver(BaseCheckpointSaver[str]):

@@ -19,6 +19,7 @@ from evals.pacing import Progress
 from evals.ragas_metrics.ragas_catalogue import RagasMetric, Sample, Score, chosen_metrics, load_ragas, sample_of
 from evals.ragas_metrics.ragas_judge import judging_model, last_failure, open_judge
 from evals.records import Record, Variant, record_key
+from evals.report.run_page import write_report
 from evals.run_folder import RunFolder
 from tools.settings import Settings
 
@@ -183,7 +184,7 @@ async def score_run(
     concurrency: int = 4,
     progress: Progress | None = None,
 ) -> RagasReport:
-    """Score a run into its ``ragas.json``, by the named metrics or all; judged ones are included only with ``model``.
+    """Score a run into its ``ragas.json`` and its report, by the named metrics or all; judged ones need ``model``.
 
     Raises InvalidRequest if the folder holds no run or a metric is unknown or lacks a judge, UnknownModel, and
     ConfigurationError if ragas is not installed.
@@ -201,4 +202,6 @@ async def score_run(
             )
     text = json.dumps(report, ensure_ascii=False, indent=2)
     (folder.path / "ragas.json").write_text(text + "\n", encoding="utf-8")
+    if folder.report.exists():  # a run that was stopped has none yet, and gets the scores with it
+        write_report(folder)
     return report

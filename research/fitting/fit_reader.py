@@ -28,7 +28,7 @@ import numpy as np
 import tools.extractive
 from answers.entries import entries_of
 from answers.entry import Entry
-from answers.passages import passage_of
+from answers.passages import Passages
 from evals.gold_passages import quote_hits
 from evals.sets.manuals import company_set, manuals_set
 from graph.evidence import Segment
@@ -106,7 +106,7 @@ def _around(segment: Segment, entry: Entry) -> tuple[Place, str]:
 def _shown(segment: Segment, entry: Entry) -> tuple[Place, str]:
     """Return the passage of a segment that is shown for an entry."""
     entries = entries_of(segment)
-    chosen = passage_of(entries, entries.index(entry))
+    chosen = Passages(entries).of(entries.index(entry))
     start, end = entries[chosen[0]].start, entries[chosen[-1]].end
     return (segment.document_id, start, end), segment.text[start - segment.start : end - segment.start]
 

@@ -105,7 +105,10 @@ async def test_a_question_is_edited_and_an_answer_regenerated_by_checkpoint(clie
     await ask(client, thread, NOTICE)
     history: list[Any] = await client.threads.get_history(thread)
     by_length = {len(state["values"]["messages"]): state["checkpoint"] for state in history}
-    again = (await streamed(client, thread, checkpoint=by_length[3]))[-1][1]["messages"]
+    made: list[Any] = []
+    again = (await streamed(client, thread, checkpoint=by_length[3], on_run_created=made.append))[-1][1]["messages"]
+    joined = [part.data async for part in client.runs.join_stream(thread, made[0]["run_id"])]
+    assert joined[-1]["messages"] == again
     assert again[:2] == first
     assert (again[2]["content"], len(again)) == (NOTICE, 4)
     edited = await ask(client, thread, "Which class is booked for trains?", checkpoint=by_length[0])

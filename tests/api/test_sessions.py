@@ -16,7 +16,7 @@ from tests.api.conftest import HANDBOOK, LIBRARY, TRAVEL, new_session, with_mode
 from tests.api.reading import parse_frames, until_no_run_is_live
 from tests.api.serving import client_of
 from tests.scripted_openai import Hold, Reply, Say, ScriptedOpenAI
-from tools.sessions.checkpoints import run_saver
+from tools.sessions.checkpoints import RunSaver
 from tools.settings import RunSettings, Settings
 from tools.storage.startup import open_database
 
@@ -192,7 +192,7 @@ async def test_an_edited_question_forgets_what_came_after_it(citewell: Citewell,
     assert len(whole) == 6
 
     await ask(client, session_id, question="How long is probation?")
-    graph = build(citewell.library.resources).compile(checkpointer=run_saver(citewell.library.database.pool))
+    graph = build(citewell.library.resources).compile(checkpointer=RunSaver(citewell.library.database.pool))
     state = await graph.aget_state({"configurable": {"thread_id": session_id}})
     assert [turn["question"] for turn in state.values["turns"]] == [
         "How long is the notice period?",

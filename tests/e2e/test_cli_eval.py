@@ -1,13 +1,14 @@
 """The command that evaluates, as its users run it: over questions of their own, with a model that is there or not."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
 
 from cli.command import Exit
 from tests.e2e.conftest import Home, Writer
-from tests.scripted_openai import ScriptedOpenAI
+from tests.scripted_openai import ScriptedOpenAI, say
 
 FERRY = {"name": "ferry", "title": "Ferry", "text": "The first boat leaves Askvik at 6:40. A single fare is 12 kroner."}
 QUESTION = {
@@ -40,6 +41,24 @@ def test_a_run_shows_its_figures_and_what_they_rest_on(home: Home, questions: Pa
         "report.html",
         "results.jsonl",
     }
+
+
+def test_a_run_of_one_s_own_is_scored_by_ragas_with_any_endpoint_as_judge_and_the_report_shows_it(
+    home: Home, questions: Path, scripted_openai: ScriptedOpenAI
+) -> None:
+    run = home.folder / "scored-run"
+    assert home.citewell("eval", "run", "own", "--path", str(questions), "--out", str(run)).code == Exit.OK
+    report = run / "report.html"
+    assert "context_recall" not in report.read_text(encoding="utf-8")
+    judge = json.dumps([{"name": "judge", "base_url": scripted_openai.base_url, "model": "any"}])
+    scripted_openai.script(say(json.dumps({"classifications": [{"statement": "6:40", "reason": "", "attributed": 1}]})))
+    asked = ("eval", "ragas", str(run), "--metrics", "string_present,context_recall", "--model", "judge")
+    done = home.citewell(*asked, CITEWELL_MODELS=judge)
+    assert (done.code, done.err) == (Exit.OK, "")
+    assert "context_recall\t1.000\t" in done.out
+    shown = report.read_text(encoding="utf-8")
+    assert "judge: judge" in shown
+    assert {"string_present", "context_recall"} <= set(re.findall(r"[a-z]+_[a-z]+", shown))
 
 
 def test_files_that_cannot_be_written_are_named(home: Home, questions: Path) -> None:

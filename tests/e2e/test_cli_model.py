@@ -94,6 +94,15 @@ def test_an_exam_that_breaks_off_keeps_no_question_from_being_asked(
     assert "judge exam --model busy" in done.err
 
 
+def test_a_model_that_the_names_of_another_stack_make_stays(at_home: Home, scripted_openai: ScriptedOpenAI) -> None:
+    other = ("OPENAI_COMPATIBLE_BASE_URL", "http://127.0.0.1:1"), ("OPENAI_COMPATIBLE_COMPLETION_MODEL", "theirs")
+    (at_home.folder / ".env").write_text("".join(f"{name}={value}\n" for name, value in other), encoding="utf-8")
+    assert add(at_home, "--endpoint", scripted_openai.base_url, "--model", "mine").code == Exit.OK
+    looked = at_home.citewell("doctor", "--json").json
+    assert looked["answers"]["model"] == "mine"
+    assert {"model mine", "model theirs"} <= {check["name"] for check in looked["checks"]}
+
+
 def test_a_model_that_does_not_answer_is_not_written(at_home: Home, scripted_openai: ScriptedOpenAI) -> None:
     scripted_openai.respond = lambda request: status(404, "no such model")
     done = add(at_home, "--endpoint", scripted_openai.base_url, "--model", "any", "--yes", "--json")

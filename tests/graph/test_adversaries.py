@@ -5,7 +5,7 @@ import json
 import pytest
 
 from answers.links import JOINER
-from answers.surroundings import joined
+from answers.surroundings import Around
 from graph.errors import DependencyFailed
 from graph.state import State
 from tests.fakes import WordJudge
@@ -20,7 +20,7 @@ __all__ = ["scripted_openai"]
 CALLS = ("decide_retrieval", "grade_segments", "generate_answer", "revise_sections", "rewrite_query")
 FALSE = {"text": "Staff get 30 days of annual leave.", "source_ids": ["handbook:0"]}
 SEGMENTS = {each.segment_id: each for each in (LEAVE, PAY, FOOD)}
-AROUND = joined(SEGMENTS, SEGMENTS)  # a passage may go beyond its segment
+AROUND = Around(SEGMENTS, SEGMENTS)  # a passage may go beyond its segment
 PENGUINS = {"text": "Penguins live in Antarctica.", "source_ids": ["handbook:0"]}
 
 

@@ -1,4 +1,4 @@
-"""Quick steps in the super-step of the step before them: who asks, reads or draws the graph can't tell."""
+"""Steps in the super-step of the step before them: who asks, reads or draws the graph can't tell."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -15,7 +15,7 @@ from graph.context import Context
 from graph.events import AnyEvent, StepFinished
 from graph.evidence import Effort, Spent
 from graph.ports import Resources
-from graph.state import State
+from graph.state import ADVANCED_KEY, State
 from tests.fakes import MemoryLibrary, MemoryMcp, MemoryWeb, ScriptedFamily, resources, segment
 from tests.graph.asking import FOOD, LEAVE, PAY, Asked
 from tests.graph.modelled import session
@@ -89,21 +89,29 @@ def test_it_is_drawn_the_same() -> None:
     assert set(joined.edges) == set(alone.edges)
 
 
-async def test_without_a_model_an_answer_takes_two() -> None:
+STEPS = ["decide_retrieval", "search_segments", "grade_segments", "generate_answer", "check_claims", "assess_quality"]
+
+
+async def test_without_a_model_an_answer_takes_one() -> None:
     asked = keyless()
     await asked.ask(ENTRY)
-    assert asked.super_steps == [
-        [],
-        ["decide_retrieval", "search_segments", "grade_segments"],
-        ["generate_answer", "check_claims", "assess_quality"],
-    ]
+    assert asked.super_steps == [[], STEPS]
+
+
+async def test_who_runs_it_is_told_the_state_behind_each_step() -> None:
+    told: list[State] = []
+    place: RunnableConfig = {"configurable": {ADVANCED_KEY: told.append}}
+    graph = build(keyless().of, joined=True).compile()
+    state = State(**await graph.ainvoke({"question": ENTRY}, place, context=Context()))
+    assert [[*each.spent] for each in told] == [STEPS[:count] for count in range(1, 7)]
+    assert told[-1] == state
 
 
 @pytest.mark.parametrize(
     ("effort", "apart"),
     [
-        ("balanced", [["decide_retrieval", "search_segments", "grade_segments"]]),
-        ("thorough", [["decide_retrieval"], ["search_segments"], ["grade_segments"]]),
+        ("balanced", [["decide_retrieval", "search_segments", "grade_segments", "generate_answer"]]),
+        ("thorough", [["decide_retrieval"], ["search_segments"], ["grade_segments"], ["generate_answer"]]),
     ],
 )
 async def test_a_step_that_called_a_model_ends_one(
@@ -111,7 +119,7 @@ async def test_a_step_that_called_a_model_ends_one(
 ) -> None:
     asked = session(scripted_openai)
     await asked.ask("Which days of annual leave expire?", effort=effort)
-    assert asked.super_steps == [[], *apart, ["generate_answer"], ["check_claims", "assess_quality"]]
+    assert asked.super_steps == [[], *apart, ["check_claims", "assess_quality"]]
 
 
 async def test_a_run_that_broke_off_between_steps_goes_on_with_them_joined() -> None:
@@ -137,7 +145,4 @@ async def test_what_a_host_does_around_steps_is_done_around_joined_ones() -> Non
 
     ports = resources(MemoryLibrary([LEAVE, PAY]), ScriptedFamily())
     await build(ports, around=around, joined=True).compile().ainvoke({"question": ENTRY}, context=Context())
-    assert begun == [
-        *("decide_retrieval", "search_segments", "grade_segments"),
-        *("generate_answer", "check_claims", "assess_quality"),
-    ]
+    assert begun == STEPS

@@ -13,7 +13,7 @@ from graph.ports import Family
 from graph.state import State
 from tools.process.library import Library
 from tools.runs.completion import finished_message
-from tools.sessions.checkpoints import run_saver
+from tools.sessions.checkpoints import RunSaver
 from tools.sessions.run_request import Fork, RunRequest, resolve_fork
 from tools.sessions.settled_claims import JUDGED_EARLY
 from tools.storage.database import Database
@@ -87,7 +87,7 @@ class Conversation:
     @property
     def graph(self) -> Any:
         """The graph with a saver of its own, as a run has it."""
-        return self._graph.copy({"checkpointer": run_saver(self.library.database.pool)})
+        return self._graph.copy({"checkpointer": RunSaver(self.library.database.pool)})
 
     async def fork(self, request: RunRequest) -> Fork:
         """Say where a request goes on from."""

@@ -10,7 +10,7 @@ from tests.conftest import NO_FILE
 from tests.entering import entered
 from tests.postgres.conversing import ME, store_turn
 from tools.process.expiry import Expired, Retention, Sweep, expire
-from tools.sessions.checkpoints import PARALLEL_STEPS, run_saver
+from tools.sessions.checkpoints import PARALLEL_STEPS, RunSaver
 from tools.sessions.session_store import Sessions
 from tools.settings import Settings
 from tools.spending.charges import Spending
@@ -50,7 +50,7 @@ async def conversed(
     session_id = (await sessions.create(ME, ephemeral=ephemeral, dialect=dialect)).session_id
     await store_turn(database, session_id, "Q", "A")
     config: Any = {"configurable": {"thread_id": session_id, "checkpoint_ns": ""}}
-    thread = run_saver(database.pool)
+    thread = RunSaver(database.pool)
     point = {**empty_checkpoint(), "channel_values": {"turns": []}, "channel_versions": {"turns": "1"}}
     config = await thread.aput(config, point, {}, {"turns": "1"})
     await thread.aput_writes(config, [("turns", [])], "task", PARALLEL_STEPS[0])  # those of other steps are not kept

@@ -22,7 +22,7 @@ from graph.usage import Meter
 from tests.entering import entered, finish
 from tests.fakes import HeldFamily, ScriptedFamily
 from tests.postgres.processes import log_of, process
-from tools.sessions.checkpoints import BUILTINS_ONLY, RUN_ID_KEY, run_saver
+from tools.sessions.checkpoints import BUILTINS_ONLY, RUN_ID_KEY, RunSaver
 from tools.sessions.pruning import TABLES
 from tools.settings import Settings
 from tools.storage.startup import open_database
@@ -75,7 +75,7 @@ async def test_a_checkpoint_is_stored_as_langgraph_stores_it(settings: Settings)
     async with open_database(settings) as database:
         savers = {
             str(uuid4()): saver
-            for saver in (run_saver(database.pool), AsyncPostgresSaver(cast(Any, database.pool), serde=BUILTINS_ONLY))
+            for saver in (RunSaver(database.pool), AsyncPostgresSaver(cast(Any, database.pool), serde=BUILTINS_ONLY))
         }
         rows = []
         for thread, saver in savers.items():

@@ -10,7 +10,7 @@ from graph.events import RunFinished
 from graph.evidence import Identity, Message, Section
 from tests.entering import entered, finish
 from tests.postgres.conversing import ME
-from tools.sessions.checkpoints import run_saver
+from tools.sessions.checkpoints import RunSaver
 from tools.sessions.session_store import Sessions
 from tools.storage.database import Database
 from tools.storage.tenants import Workspaces
@@ -171,7 +171,7 @@ async def test_deleting_takes_messages_runs_and_checkpoints(sessions: Sessions, 
     for session_id in (gone, kept):
         await answer(database, session_id, "Because.")
         config: Any = {"configurable": {"thread_id": session_id, "checkpoint_ns": ""}}
-        await run_saver(database.pool).aput(config, empty_checkpoint(), {}, {})
+        await RunSaver(database.pool).aput(config, empty_checkpoint(), {}, {})
     await sessions.delete(ME, gone)
     with pytest.raises(NotFound):
         await sessions.get(ME, gone)

@@ -12,7 +12,7 @@ from graph.builder import build
 from tests.postgres.conversing import ME, Conversation
 from tools.library.ingestion import NewDocument
 from tools.process.library import Library, open_library
-from tools.sessions.checkpoints import run_saver
+from tools.sessions.checkpoints import RunSaver
 from tools.settings import Settings
 
 NOTICE, PAY = "How long is the notice period?", "When is the salary paid?"
@@ -42,7 +42,7 @@ async def conversation(library: Library) -> Conversation:
 @pytest.fixture
 async def studio(library: Library) -> Any:
     """The graph with the checkpointer of Studio's server."""
-    saver = SessionSaver(InMemorySaver(), run_saver(library.database.pool))
+    saver = SessionSaver(InMemorySaver(), RunSaver(library.database.pool))
     return build(library.resources, around=ChatSteps(library.resources)).compile(checkpointer=saver)
 
 

@@ -8,7 +8,7 @@ from answers.citations import heading_path
 from answers.entries import entries_of
 from answers.entry import Entry
 from answers.passage_markdown import as_markdown
-from answers.passages import MOST_LISTED, MOST_SHOWN, ROWS_BESIDE, is_whole, passage_of
+from answers.passages import MOST_LISTED, MOST_SHOWN, ROWS_BESIDE, Passages, is_whole
 from graph.evidence import Segment
 from tools.embeddings.embedder import count_tokens
 from tools.parsers import parse
@@ -55,7 +55,7 @@ def shown_for(text: str, begins: str, name: str = "a.md") -> str:
         entries = entries_of(one)
         for at, entry in enumerate(entries):
             if entry.quotable and entry.text.startswith(begins):
-                shown = passage_of(entries, at)
+                shown = Passages(entries).of(at)
                 assert is_whole(entries, shown)
                 return as_markdown(one, entries[shown.start : shown.stop])
     raise AssertionError(begins)
@@ -72,7 +72,7 @@ def test_a_passage_is_a_slice_of_one_section_that_holds_its_entry_and_is_not_too
         for at, entry in enumerate(entries):
             if not entry.quotable:
                 continue
-            shown = passage_of(entries, at)
+            shown = Passages(entries).of(at)
             told = entries[shown.start : shown.stop]
             assert at in shown
             assert not any(each.kind == "heading" for each in told)
@@ -87,7 +87,7 @@ def test_a_passage_ends_in_no_question_and_no_lead_in_unless_nothing_follows_in_
     for one in segments_of(text):
         entries = entries_of(one)
         for at, entry in enumerate(entries):
-            if entry.quotable and not is_whole(entries, shown := passage_of(entries, at)):
+            if entry.quotable and not is_whole(entries, shown := Passages(entries).of(at)):
                 last = shown[-1]
                 follows = last + 1 < len(entries) and entries[last + 1].kind != "heading"
                 assert not follows or entries[last + 1].asks or size(entries, range(last, last + 2)) > MOST_SHOWN
@@ -112,7 +112,7 @@ def test_a_stored_question_and_its_answer_are_shown_together_and_without_the_nex
         entries = entries_of(one)
         for at, entry in enumerate(entries):
             if entry.quotable and (answer in entry.text or "cancel" in entry.text or "取消" in entry.text):
-                shown = passage_of(entries, at)
+                shown = Passages(entries).of(at)
                 text = as_markdown(one, entries[shown.start : shown.stop])
                 assert asked in text
                 assert answer in text

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from answers.entries import entries_of
 from answers.passage_markdown import shown_text
-from answers.surroundings import joined
+from answers.surroundings import Around
 from graph.evidence import Hit, Segment
 from tools.embeddings.embedder import count_tokens
 from tools.extractive.quoted_passages import MOST_PASSAGES, PAYS, QuotedPassage, choose_passages
@@ -31,8 +31,7 @@ def hits_of(text: str, document_id: str = "d", *, name: str = "page.md", size: i
         for at, each in enumerate(segment(parsed, SegmentSize(size), count_tokens))
     ]
     known = {each.segment_id: each for each in segments}
-    around = joined(known, known)
-    return [Hit(each, 0.9, around=around[each.segment_id]) for each in segments]
+    return [Hit(each, 0.9, around=Around(known, known)) for each in segments]
 
 
 def reading(hits: Sequence[Hit], beliefs: dict[str, float]) -> RankedSentences:
@@ -45,7 +44,7 @@ def reading(hits: Sequence[Hit], beliefs: dict[str, float]) -> RankedSentences:
 
 def highlighted(passage: QuotedPassage, hits: Sequence[Hit]) -> str:
     span = passage.proof["highlight"]
-    segment = next(hit.around or hit.segment for hit in hits if hit.segment_id == passage.segment_id)
+    segment = next(hit.wide for hit in hits if hit.segment_id == passage.segment_id)
     return segment.text[span["start"] - segment.start : span["end"] - segment.start]
 
 
@@ -74,7 +73,7 @@ def test_what_is_shown_of_any_documents(one: str, other: str, odds: list[float],
     beliefs = [passage.belief for passage in chosen]
     assert beliefs == sorted(beliefs, reverse=True)
     assert all(PAYS <= belief <= 1.0 for belief in beliefs[1:])
-    around = {hit.segment_id: hit.around or hit.segment for hit in hits}
+    around = {hit.segment_id: hit.wide for hit in hits}
     for at, passage in enumerate(chosen):
         proof, own = passage.proof, around[passage.segment_id]
         assert own.start <= proof["start"] <= proof["highlight"]["start"]
@@ -128,8 +127,8 @@ def test_near_copies_in_other_documents_are_shown_once(other: str, shown: int) -
 
 def dated(hits: Sequence[Hit], title: str, **fields: Any) -> list[Hit]:
     """Return hits of a document with this title, and what else tells its date."""
-    told = [(replace(hit.segment, title=title, **fields), hit.around or hit.segment) for hit in hits]
-    return [Hit(own, 0.9, around=replace(around, title=title, **fields)) for own, around in told]
+    told = [(replace(hit.segment, title=title, **fields), hit.wide) for hit in hits]
+    return [Hit(own, 0.9, around={own.segment_id: replace(around, title=title, **fields)}) for own, around in told]
 
 
 NEWER = "2025-06-01T08:00:00Z"
@@ -195,8 +194,8 @@ def test_a_passage_stays_on_its_page() -> None:
         start = segments[-1].end if segments else 0
         segments.append(Segment("d", at, start, start + len(text), text, page_idx=min(at, 1)))
     known = {each.segment_id: each for each in segments}
-    assert joined(known, known)["d:1"].text == "".join(texts[1:])
-    assert joined(known, known)["d:0"].text == texts[0]
+    assert Around(known, known)["d:1"].text == "".join(texts[1:])
+    assert Around(known, known)["d:0"].text == texts[0]
 
 
 def test_of_a_stored_question_the_answer_is_highlighted() -> None:

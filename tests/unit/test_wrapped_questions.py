@@ -2,6 +2,8 @@
 
 import pytest
 
+from graph.usage import Meter
+from tools.rules.question_rules import RulePreparer
 from tools.rules.wrapped_questions import asked_part
 
 ASKED = "What is the notice period?"
@@ -44,3 +46,18 @@ def test_the_block_that_asks_is_the_question(prompt: str, asked: str) -> None:
 )
 def test_what_has_no_one_question_of_its_own_is_left_whole(prompt: str) -> None:
     assert asked_part(prompt) == prompt
+
+
+@pytest.mark.parametrize("prompt", [DSPY, CREW])
+async def test_the_question_is_what_is_asked_and_the_whole_is_searched_for_beside_it(prompt: str) -> None:
+    prepared = await RulePreparer().prepare(prompt, [], search="auto", has_pages=False, meter=Meter())
+    assert prepared.standalone_question == " ".join(asked_part(prompt).split())
+    assert prepared.search_queries == {"en": (prompt.strip(),)}
+    assert prepared.beyond_quotes is None
+
+
+async def test_a_question_in_a_text_that_is_to_be_summed_up_is_not_what_is_asked() -> None:
+    prompt = "Summarise this mail.\n\nHi team, may the meeting about budgets be moved to Friday?\n\nBest, Ann"
+    prepared = await RulePreparer().prepare(prompt, [], search="auto", has_pages=False, meter=Meter())
+    assert prepared.standalone_question.startswith("Summarise this mail.")
+    assert prepared.beyond_quotes is not None

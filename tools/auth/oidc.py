@@ -159,13 +159,9 @@ class RelyingParty:
         try:
             claims = (await self._decoded(await self._provider.read(), token)).claims
             required.validate(claims)
-        except ExpiredTokenError:
-            raise NotAuthenticated("The token has expired.", suggestion="Send a new one.") from None
         except ClaimError as error:
-            raise NotAuthenticated(
-                f"The token's claim {error.claim} is missing or wrong.",
-                suggestion=f"Send a token of {self._issuer} for the audience {audiences[0]}.",
-            ) from None
+            advice = f"Send a token of {self._issuer} for the audience {audiences[0]}, before it expires."
+            raise NotAuthenticated(f"The token's claim {error.claim} is wrong.", suggestion=advice) from None
         except (JoseError, ValueError, RecursionError):
             raise NotAuthenticated(INVALID) from None
         token_id = str(claims.get("jti", ""))[:LONGEST_TOKEN_ID]

@@ -9,7 +9,7 @@ from answers.document_dates import age_of
 from answers.entries import entries_of
 from answers.entry import Entry
 from answers.passage_markdown import as_markdown
-from answers.passages import is_whole, passage_of
+from answers.passages import Passages, is_whole
 from graph.evidence import Hit, Proof, Span
 from text.words import ComparableText, comparable_text
 from tools.extractive.reader import RankedSentences
@@ -80,14 +80,18 @@ def ranked_passages(reading: RankedSentences, sources: Sequence[Hit]) -> Iterato
             document_id = sources[one.segment].segment.document_id
             beliefs.setdefault(document_id, []).append((one.entry.start, share))
     quotable = (each for each in reading.candidates if each.entry.quotable)
+    of_segments: dict[int, Passages] = {}
     for candidate in islice(quotable, CONSIDERED):
         hit = sources[candidate.segment]
-        segment = hit.around or hit.segment
-        entries = entries_of(segment)
+        segment = hit.wide
+        if candidate.segment not in of_segments:
+            of_segments[candidate.segment] = Passages(entries_of(segment))
+        passages = of_segments[candidate.segment]
+        entries = passages.entries
         at = max(0, bisect_right(entries, candidate.entry.start, key=lambda entry: entry.start) - 1)
         if not entries[at].quotable:
             continue  # a cut between segments has torn the candidate from what makes it a heading
-        shown = passage_of(entries, at)
+        shown = passages.of(at)
         key = segment.document_id, entries[shown[0]].start, entries[shown[-1]].end
         if key not in found and is_whole(entries, shown):
             own = entries[shown.start : shown.stop]
@@ -133,7 +137,7 @@ def _passage(
     if best.asks or best.leads:
         told = [each for each in entries if each.quotable and not (each.asks or each.leads)]
         best = max(told, key=lambda each: held.get(each.start, 0.0), default=best)
-    segment = hit.around or hit.segment
+    segment = hit.wide
     text = as_markdown(segment, entries)
     proof = Proof(
         segment_id=segment.segment_id,

@@ -19,7 +19,7 @@ from tools.library.drawn_pictures import LayoutPicture, placed_of
 from tools.library.original_views import Drawn, LaidOutText, OriginalViews
 from tools.originals.originals import Originals
 
-SEGMENTS_AT_ONCE = 200
+SEGMENTS_AT_ONCE = 32  # whose blocks are read on the event loop, and held: a segment may have a hundred
 
 
 class LayoutBlock(TypedDict):
@@ -79,7 +79,7 @@ class Layouts:
         between = ""
         async for _, blocks in self._read(identity, document_id):
             if blocks:
-                yield (between + ", ".join(map(json.dumps, blocks))).encode()
+                yield (between + json.dumps(blocks)[1:-1]).encode()
                 between = ", "
         yield b"]}"
 

@@ -191,18 +191,20 @@ def xml_of(data: bytes, *, name: str = "The file") -> Any:
     return root
 
 
-def elements_of(data: bytes, tags: Sequence[str], *, name: str) -> Iterator[tuple[str, Any]]:
+def elements_of(
+    data: bytes, tags: Sequence[str], *, name: str, events: Sequence[str] = ("end",)
+) -> Iterator[tuple[str, Any]]:
     """Yield "start" or "end" with an element of some tags, one by one: a sheet may be larger than its tree should be.
 
     Each is to be forgotten where it has been read. Raises UnreadableDocument as ``xml_of``.
     """
-    events = etree.iterparse(
-        BytesIO(data), events=("start", "end"), tag=tags, resolve_entities=False, no_network=True, load_dtd=False,
+    parsed = etree.iterparse(
+        BytesIO(data), events=events, tag=tags, resolve_entities=False, no_network=True, load_dtd=False,
         huge_tree=False, remove_comments=True, remove_pis=True,
     )  # fmt: skip
     is_first = True
     try:
-        for event, element in events:
+        for event, element in parsed:
             if is_first and element.getroottree().docinfo.internalDTD is not None:
                 raise _declares_type(name)
             is_first = False

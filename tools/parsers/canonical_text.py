@@ -18,11 +18,13 @@ from text.normal_forms import compose, without_surrogates
 from text.scripts import CHINESE_AND_JAPANESE_TEXT
 
 PAGE_END = "\n\f"
+COLONS = (":", "：")  # what ends with one introduces what follows
 PAGE_BREAK = "\f"  # within a sentence or a row
 CHECK_SUFFIX = "Check the suffix of its name."  # what to do with a file that is of another format than it says
 _UNSPACED = f"[{CHINESE_AND_JAPANESE_TEXT}]"
 _UNSPACED_BREAK = LatePattern(rf"(?<={_UNSPACED})[ \t]*[\r\n]\s*(?={_UNSPACED})")
 _SPACE = re.compile(r"[ \t\r\n\f]+")
+FILE_LINE = re.compile(r"[^\r\n]*(?:\r\n|[\r\n]|\Z)")
 LINE = re.compile(r"[^\r\n\f]*(?:\r\n|[\r\n\f]|\Z)")
 # A row of a table that is nothing but its name: it answers nothing that its columns ask.
 _UNFILLED = re.compile(r"(?=[^|]*[^\W\d_])[^|\n]{0,59}[^|\n\s.!?)。！？）][ ]*(?:\|[ ]*)+")

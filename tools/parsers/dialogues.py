@@ -9,7 +9,7 @@ from dataclasses import replace
 from itertools import islice
 
 from text.shapes import is_question, label_of
-from tools.parsers.canonical_text import Block, paragraphs
+from tools.parsers.canonical_text import FILE_LINE, Block, paragraphs
 
 _FEWEST = 3  # messages, or turns of two labels
 _MOST_REPLIES = 3  # that hang on a question
@@ -27,7 +27,6 @@ _ABOVE = re.compile(
     rf"{_MARKS}(?:(?P<name>{_NAME}),?[ \t]+(?:[-–—] )?{_STAMPED}|\[{_STAMP}\][ ](?P<after>{_NAME}))[ \t]*"
 )
 _SYSTEM = re.compile(rf"{_MARKS}{_STAMPED}[ ]?(?:[-–—] )?\S")  # a message of the program
-_LINE = re.compile(r"[^\r\n]*(?:\r\n|[\r\n]|\Z)")
 _SAMPLE = 40  # lines among which a chat has its first messages
 
 Turn = tuple[int, str]  # where it begins, and who speaks
@@ -35,7 +34,7 @@ Turn = tuple[int, str]  # where it begins, and who speaks
 
 def dialogue(text: str) -> tuple[Block, ...]:
     """Return the turns of a text that is a chat, or questions and answers, as blocks; nothing for any other."""
-    lines = (line for line in _LINE.finditer(text) if line[0].strip())
+    lines = (line for line in FILE_LINE.finditer(text) if line[0].strip())
     head = list(islice(lines, _SAMPLE))
     form = next(
         (form for form in (_INLINE, _ABOVE) if sum(_speaker(form, line[0]) is not None for line in head) > 1), None

@@ -10,6 +10,7 @@ from typing import Any
 from lxml import etree
 
 from graph.evidence import BlockKind
+from tools.parsers.canonical_text import COLONS
 from tools.parsers.html_formulas import Mark, draws_latex, formula, with_formulas
 from tools.parsers.html_frames import (
     BETWEEN_LINKS,
@@ -17,7 +18,6 @@ from tools.parsers.html_frames import (
     BREAK,
     CAPTIONED,
     CODE,
-    COLONS,
     CONTENTS,
     DOCUTILS_NUMERALS,
     FOOTNOTES,

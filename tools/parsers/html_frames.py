@@ -44,7 +44,6 @@ DOCUTILS_NUMERALS = names_of("loweralpha upperalpha lowerroman upperroman")
 SIGNATURES = frozenset({"func_signature", "column_definition"})
 PLAIN = names_of("b code dd dl dt em i li p strong tbody td th thead tr tt ul")
 GENERATED_ID = re.compile(r"id[mp]?[-\d.]+")
-COLONS = (":", "：")
 BETWEEN_LINKS = " \t\r\n\0\xa0|·•»«›‹>/[](),:;-–—→←↑#&."
 _MOST_ABOVE = 12  # a hostile page nests lists by the thousand
 BREAK = "\0"  # a line break of the page, while text is collected; canonical text has no NUL

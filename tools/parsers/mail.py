@@ -19,7 +19,7 @@ from email.policy import compat32
 
 from graph.errors import UnreadableDocument
 from tools.parsers import parse
-from tools.parsers.canonical_text import CHECK_SUFFIX, Block, CanonicalText, Parsed, paragraphs, storable
+from tools.parsers.canonical_text import CHECK_SUFFIX, COLONS, Block, CanonicalText, Parsed, paragraphs, storable
 from tools.parsers.plain import decode, read_text
 
 _MOST_DEPTH = 8  # parts and mails within others
@@ -39,7 +39,6 @@ _FOLD = re.compile(r"\r?\n[ \t]*")
 _QUOTED = re.compile(r"(?:>[ \t]?)+")
 _ENVELOPE = re.compile(rb"(?:\A|(?<=\n)\r?\n)From [^\r\n]*?\d\d:\d\d[^\r\n]*\r?\n")
 _ESCAPED = re.compile(rb"^>(>*From )", re.MULTILINE)
-_COLONS = (":", "：")
 _OLD_HEADER = re.compile(r"[^\W\d_][^:：\n]{0,24}[:：][ \t\xa0]*(?P<said>\S.*)")
 _ATTRIBUTION = re.compile(r"(?=.*\d)(?:[^\n]{1,120}\n)?[^\n]{1,120}[:：]")  # of two short lines at most, with a date
 _RULE = re.compile(r"[-_=*]{2,}(?:.*[-_=*]{2,})?\s*")
@@ -224,7 +223,7 @@ def _plain(text: str, *, flowed: bool, joined: bool) -> Parsed:
         words = "\n".join(lines)
         if not quoted:
             last = written.include(read_text(words))
-            lead = last if words.rstrip().endswith(_COLONS) else None
+            lead = last if words.rstrip().endswith(COLONS) else None
             continue
         for block in paragraphs(words, 0, len(words), None):
             written.add("quote", words[block.start : block.end], hangs_on=(lead,))

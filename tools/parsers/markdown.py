@@ -24,6 +24,7 @@ from mdit_py_plugins.footnote import footnote_plugin
 from graph.errors import UnreadableDocument
 from graph.evidence import BlockKind
 from tools.parsers.canonical_text import (
+    COLONS,
     CanonicalText,
     Parsed,
     passages_left_out,
@@ -44,7 +45,6 @@ from tools.parsers.plain import decode
 from tools.parsers.raised_text import lowered, raised
 
 _UNLIMITED = 1_000_000  # markdown-it silently drops what nests deeper than its limit
-_COLONS = (":", "：")
 _LINK_TAG = re.compile(r"</?a\b", re.IGNORECASE)
 _SHIFT = re.compile(r"<(/?)(sup|sub)\b", re.IGNORECASE)
 _DROPPED = "\0"  # stands where a passage was left out
@@ -248,12 +248,12 @@ class MarkdownReader:
         self._around[-1].tight = True
 
     def _blockquote_open(self, token: Token) -> None:
-        self._open(lead=self._last_sign in _COLONS, quoted=True).alert = True
+        self._open(lead=self._last_sign in COLONS, quoted=True).alert = True
 
     _blockquote_close = _close
 
     def _dl_open(self, token: Token) -> None:
-        self._open(lead=self._last_sign in _COLONS)
+        self._open(lead=self._last_sign in COLONS)
 
     _dl_close = _close
 

@@ -65,7 +65,9 @@ class _Workbook:
         found = False
         here: _Open | None = None
         tags = (_SPREADSHEET, _SHEET, _ROW, _COLUMN, _AUTOMATIC, _SHAPES)
-        for event, element in elements_of(self._package.data("content.xml"), tags, name="content.xml"):
+        for event, element in elements_of(
+            self._package.data("content.xml"), tags, name="content.xml", events=("start", "end")
+        ):
             if element.tag == _SPREADSHEET:
                 found = True
             elif element.tag == _AUTOMATIC and event == "end":

@@ -12,13 +12,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from tools.parsers.canonical_text import CanonicalText, without_marks
+from tools.parsers.canonical_text import COLONS, CanonicalText, without_marks
 from tools.parsers.raised_text import ShiftedText
 
 Role = Literal[
     "title", "heading", "paragraph", "item", "quote", "code", "term", "definition", "caption", "contents", "label"
 ]
-_COLONS = (":", "：")
 _DEEPEST = 12  # levels of lists
 _LONGEST_HEADING = 500  # characters; each block below it names it
 _MOST_TERMS = 12  # that one definition explains
@@ -238,7 +237,7 @@ class Flow:
         else:
             kind: Literal["quote", "label", "paragraph"] = role if role in ("quote", "label") else "paragraph"
             self._lead = self.text.add(kind, text, hangs_on=self.within, anchor=anchor)
-        self._lead_ends_with_colon = text.rstrip().endswith(_COLONS)
+        self._lead_ends_with_colon = text.rstrip().endswith(COLONS)
         return self._lead
 
     def _write_heading(self, paragraph: Paragraph) -> None:
@@ -263,7 +262,7 @@ class Flow:
         index = self.text.add("list_item", words, tight=not first, hangs_on=on, anchor=paragraph.anchor)
         if index is not None:
             self._items.append((level, index))
-            self._lead_ends_with_colon = words.endswith(_COLONS)
+            self._lead_ends_with_colon = words.endswith(COLONS)
             self._lead = index if self._lead_ends_with_colon else None
         return index
 

@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from graph.evidence import BlockKind
-from tools.parsers.canonical_text import CanonicalText, unwrapped
+from tools.parsers.canonical_text import COLONS, CanonicalText, unwrapped
 from tools.parsers.pdf_layout import Layout
 from tools.parsers.pdf_lines import Line, LineJoiner, Page
 from tools.parsers.pdf_reading import CAPTION, ENDED, NEAR, NOTE, Habits, PageReading
@@ -178,7 +178,7 @@ class BlockWriter:
         last, line = self._last, self._page.lines[place]
         x = self._page.indent(line)
         above: tuple[int | None, ...] = (*self._above(x), caption)
-        if caption is None and last is not None and last.kind == "paragraph" and last.text.endswith((":", "：")):
+        if caption is None and last is not None and last.kind == "paragraph" and last.text.endswith(COLONS):
             above = (*above, last.at)
         open_table, rows, header = self._open_table, table.rows, None
         if open_table and caption is None and open_table.goes_on(table, on_next_page=place == 0):
@@ -244,7 +244,7 @@ class BlockWriter:
         last = self._last
         if last is None or last.kind != "paragraph":
             return None
-        return last.at if last.text.endswith((":", "：")) or len(last.text) <= _LONGEST_LEAD_IN else None
+        return last.at if last.text.endswith(COLONS) or len(last.text) <= _LONGEST_LEAD_IN else None
 
     # --- terms --------------------------------------------------------------------------------------------------
 

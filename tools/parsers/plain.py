@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from graph.errors import UnreadableDocument
-from tools.parsers.canonical_text import LINE, Block, Parsed, composed, paragraphs
+from tools.parsers.canonical_text import COLONS, LINE, Block, Parsed, composed, paragraphs
 from tools.parsers.dialogues import dialogue
 from tools.parsers.encodings import guessed
 
@@ -95,7 +95,6 @@ def _underlined(text: str) -> str | None:
 
 _BULLET = re.compile(r"[ \t]*(?:[-*+\u2022\u2023\u2043\u25aa\u25cf\u25e6]|\(?\d{1,3}[.)]|\(?[a-z][.)])[ \t]+(?=\S)")
 _CODE_INDENT = 4  # columns, more than the sentence that introduces it
-_COLONS = (":", "\uff1a")
 _ENDS = re.compile(r"[.!?…。！？｡।॥؟۔][\"'”’»)\]」』]*\Z")
 _TITLE = re.compile(r"(?=[^\r\n]*[^\W_])[^\r\n]{1,60}(?<![,;:，；：、])")
 
@@ -117,7 +116,7 @@ def _structured(text: str, blocks: list[Block]) -> Iterator[Block]:
                 above = ((lead[0],) if lead else ()) + tuple(index for _, index in items)
                 items.append((indent, count))
                 yield replace(part, kind="list_item", hangs_on=above)
-            elif lead and lead[1].endswith(_COLONS) and indent >= lead[2] + _CODE_INDENT:
+            elif lead and lead[1].endswith(COLONS) and indent >= lead[2] + _CODE_INDENT:
                 yield replace(part, kind="code", hangs_on=(lead[0],))
             elif items and indent > items[0][0]:
                 while len(items) > 1 and items[-1][0] >= indent:
@@ -146,7 +145,7 @@ def _parts(text: str, block: Block, *, within: bool) -> Iterator[tuple[int, int,
         if not words.strip():
             continue
         begins = _BULLET.match(words) is not None
-        if begins and (listed or line.start() == block.start or text[closed - 1] in _COLONS):
+        if begins and (listed or line.start() == block.start or text[closed - 1] in COLONS):
             if line.start() > block.start:
                 yield opened, closed, is_item
             opened, is_item, listed = line.start() + len(words) - len(words.lstrip()), True, True

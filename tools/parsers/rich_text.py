@@ -65,6 +65,12 @@ _SWITCHES = {  # properties of a group, which a 0 behind the word takes back
     **dict.fromkeys(("super", "up"), ("shift", RAISED)), **dict.fromkeys(("sub", "dn"), ("shift", LOWERED)),
 }  # fmt: skip
 _NUMBERS = {"outlinelevel": "outline", "s": "style", "ilvl": "level"}
+_WORDS = names_of(  # that mean something else; most that a file holds are of its looks
+    """
+    par sect page column line softline nestcell nestrow tab chpgn cell row trhdr chftn plain pard titlepg facingp uc f
+    fcharset ansicpg mac pc pca
+    """
+)
 _BREAK = "\x00"  # a line break that the writer meant; canonical text has no NUL
 
 
@@ -241,7 +247,7 @@ class _Reader:
             setattr(state, name, value if number != 0 else type(value)(0))
         elif word in _NUMBERS:
             setattr(state, _NUMBERS[word], number or 0)
-        else:
+        elif word in _WORDS:
             self._word(word, number)
 
     def _begin(self, word: str) -> None:

@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from graph.errors import UnreadableDocument
-from tools.parsers.canonical_text import CanonicalText
+from tools.parsers.canonical_text import COLONS, CanonicalText
 
 MOST_CELLS = 5_000_000
 MOST_LETTERS = 50_000_000
@@ -237,7 +237,7 @@ def _is_form(rows: list[Row], columns: list[int]) -> bool:
     labels, values = ([cells[column] for _, cells in rows] for column in columns)
     if any(label.typed for label in labels) or values[0].typed:
         return False
-    return any(value.typed for value in values) or all(label.text.endswith((":", "：")) for label in labels)
+    return any(value.typed for value in values) or all(label.text.endswith(COLONS) for label in labels)
 
 
 def _is_line(cells: dict[int, Cell]) -> bool:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from graph.evidence import BlockKind
-from tools.parsers.canonical_text import Block, Parsed, composed
+from tools.parsers.canonical_text import FILE_LINE, Block, Parsed, composed
 from tools.parsers.plain import decode
 
 _LONGEST = 400  # characters of a line that may name something
@@ -65,7 +65,6 @@ _BLOCK_COMMENTS = {
 }
 _ACCESS = frozenset({"public:", "private:", "protected:"})
 _MOST_AROUND = 6
-_LINE = re.compile(r"[^\r\n]*(?:\r\n|[\r\n]|\Z)")
 
 
 def read(data: bytes, language: str = "") -> Parsed:
@@ -110,7 +109,7 @@ class _Reader:
     def blocks(self) -> Iterator[Block]:
         """Yield the blocks in order."""
         run: _Run | None = None
-        for line in _LINE.finditer(self._text):
+        for line in FILE_LINE.finditer(self._text):
             words = line[0].strip()
             if not words:
                 if run is not None:

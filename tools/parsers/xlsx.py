@@ -98,10 +98,9 @@ class _Workbook:
 
     def _elements(self, part: str, tags: tuple[str, ...]) -> Iterator[Any]:
         """Yield elements of a part one by one, and forget them."""
-        for event, element in elements_of(self._package.data(part), tags, name=part):
-            if event == "end":
-                yield element
-                forget(element)
+        for _, element in elements_of(self._package.data(part), tags, name=part):
+            yield element
+            forget(element)
 
     def _styles(self) -> tuple[list[str], list[bool]]:
         """Return the number format of each cell style, and whether it is bold."""

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from uuid import UUID, uuid5
 
 from text.normal_forms import compose
-from tools.retrieval.indexing import forget_segments
 from tools.retrieval.withholding import MARKED
 from tools.storage.database import Connection
 
@@ -40,5 +39,7 @@ async def delete_selections(connection: Connection, session_ids: Sequence[str]) 
     for workspace, ids in marked.items():
         found = await (await connection.execute(_STORED, [workspace, ids])).fetchall()
         if stored := [document_id for (document_id,) in found]:
+            from tools.retrieval.indexing import forget_segments  # which needs NumPy, as nothing else of sessions does
+
             await forget_segments(connection, workspace, stored)
             await connection.execute(_REMOVE, [workspace, stored])

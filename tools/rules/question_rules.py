@@ -42,6 +42,9 @@ class RulePreparer:
         """
         talk = small_talk(question)
         asked = asked_part(question)
+        paragraphs = question.strip().split("\n\n")
+        if asked != question and (_is_work(paragraphs[0]) or _is_work(paragraphs[-1])):
+            asked = question  # where a text is to be summed up or translated, what it asks is not what is asked
         request = request_of(asked)
         spoken = request.language if request else detect(turns[-1]["question"]) if turns else DEFAULT
         detected = detect(asked, default=spoken)
@@ -53,7 +56,7 @@ class RulePreparer:
         reason = Reason("follow_up" if rewritten.changed else "for_library")
         if has_pages and search == "off":
             reason = Reason("for_pages")
-        beyond = BEYOND_QUOTES if request and request.kind == "work" else None
+        beyond = BEYOND_QUOTES if _is_work(asked) else None
         whole = () if asked == question else (without_courtesies(question),)
         beside = (*filter(None, (rewritten.beside,)), *whole)
         return Preparation(
@@ -65,6 +68,11 @@ class RulePreparer:
             search_queries={detected: beside} if beside else {},
             beyond_quotes=beyond,
         )
+
+
+def _is_work(paragraph: str) -> bool:
+    request = request_of(paragraph)
+    return request is not None and request.kind == "work"
 
 
 REWRITING_REASON = Reason("telling_words")

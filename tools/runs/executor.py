@@ -5,6 +5,7 @@ import logging
 from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal
 
 from langgraph.errors import GraphDrained
@@ -19,7 +20,7 @@ from graph.events import EMIT_KEY, BudgetCaps, Queued, RunResumed, RunStarted
 from graph.evidence import Section, Spent
 from graph.ports import Resources, SegmentReader
 from graph.rows import FIRST_STEP, Turn
-from graph.state import InputState, State
+from graph.state import ADVANCED_KEY, InputState, State
 from graph.usage import charged_to, use_by_model
 from tools.concurrency.tasks import cancel_and_wait, shield_until_done
 from tools.retrieval.segment_store import RUN_RESOURCES_KEY, RunTexts, resources_of_run
@@ -29,7 +30,7 @@ from tools.runs.leases import Leases
 from tools.runs.live_run import Run
 from tools.runs.notifications import Notifications
 from tools.runs.readings import Load
-from tools.sessions.checkpoints import RUN_ID_KEY, CheckpointRow, RunSaver, run_saver
+from tools.sessions.checkpoints import RUN_ID_KEY, CheckpointRow, RunSaver
 from tools.sessions.pruning import prune_thread
 from tools.sessions.run_request import Superseded
 from tools.sessions.withheld_turns import turns_without_withheld
@@ -176,6 +177,7 @@ class Attempts:
         resources = resources_of_run(self.resources, texts)
         saver = self._saver_of(run)
         graph, config = self._graph_of(run, resources, saver)
+        config["configurable"][ADVANCED_KEY] = partial(_note, run, texts)
         values: dict[str, Any] = {}
         graph_input: Any = None
         with database_errors():
@@ -196,11 +198,9 @@ class Attempts:
                     durability=self.durability,
                     control=run.control,
                 ):
-                    begun = bool(values)  # the first values are the session as the last run left it
+                    if values:  # the first values are the session as the last run left it
+                        _note(run, texts, State(**now))
                     values = now
-                    run.spent = values.get("spent", {}) if begun else {}
-                    if values.get("rounds"):
-                        texts.let_go(_left_out(values))
             except (asyncio.CancelledError, GraphDrained):
                 await _save_last(saver, run)
                 raise
@@ -223,7 +223,7 @@ class Attempts:
 
     def _saver_of(self, run: Run) -> RunSaver:
         is_new = run.attempt == 1 and not run.remembers
-        return run_saver(self.database.pool, run.committed, every_step=False, leaves_last=True, is_new=is_new)
+        return RunSaver(self.database.pool, run.committed, every_step=False, leaves_last=True, is_new=is_new)
 
     def _graph_of(self, run: Run, resources: Resources, saver: RunSaver) -> tuple[Any, Any]:
         graph = copy(self.graph)  # its own method would make and validate the copy anew
@@ -257,12 +257,18 @@ class Attempts:
         return values, mine and not state.tasks
 
 
-def _left_out(values: dict[str, Any]) -> set[str]:
+def _note(run: Run, texts: RunTexts, state: State) -> None:
+    """Note what a run has used, and let go of the texts that no step will read again."""
+    run.spent = state.spent
+    if state.rounds:
+        texts.let_go(_left_out(state))
+
+
+def _left_out(state: State) -> set[str]:
     """Return the segments that were graded and are neither sources, beside those, nor what a refusal would name."""
-    repeated = values.get("repeated", [])
-    nearest = nearest_sources(values.get("candidates", []), repeated, values.get("nearest", []))
-    kept = {row["segment_id"] for row in (*values.get("sources", []), *nearest)}
-    return {*values.get("graded", []), *repeated} - kept - set(beside(kept))
+    nearest = nearest_sources(state.candidates, state.repeated, state.nearest)
+    kept = {row["segment_id"] for row in (*state.sources, *nearest)}
+    return {*state.graded, *state.repeated} - kept - set(beside(kept))
 
 
 async def _save_last(saver: RunSaver, run: Run) -> None:

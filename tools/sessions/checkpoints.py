@@ -55,6 +55,8 @@ _STORE_CHECKPOINT = f"WITH stored AS ({STORE_BLOBS}) {STORE_STEP}"
 class RunSaver(AsyncPostgresSaver):
     """A saver for one run, which saves nothing of a step before the step's events are committed.
 
+    Runs that share one would wait for its lock.
+
     A step with a checkpoint never runs again, so events lost before it would never be emitted again. Also, a process
     whose run another process has taken over learns it when it writes its events, and then leaves the thread alone.
 
@@ -67,13 +69,19 @@ class RunSaver(AsyncPostgresSaver):
     """
 
     def __init__(
-        self, pool: Pool, wait_until_committed: WaitUntilCommitted, *, every_step: bool, leaves_last: bool, is_new: bool
+        self,
+        pool: Pool,
+        wait_until_committed: WaitUntilCommitted | None = None,
+        *,
+        every_step: bool = True,
+        leaves_last: bool = False,
+        is_new: bool = False,
     ) -> None:
         # The cast is safe: the saver sets the row factory of its cursors itself.
         super().__init__(cast(Any, pool), serde=BUILTINS_ONLY)
         self._pool = pool
         self.saved = 0  # checkpoints
-        self._wait_until_committed = wait_until_committed
+        self._wait_until_committed = wait_until_committed or _nothing_to_commit
         self._every_step = every_step
         self._leaves_last = leaves_last
         self._is_new = is_new
@@ -218,19 +226,6 @@ def _with_id(config: RunnableConfig, checkpoint_id: str | None) -> RunnableConfi
     """Return a configuration that names another checkpoint of the thread, or none."""
     place = {name: value for name, value in config["configurable"].items() if name != "checkpoint_id"}
     return {**config, "configurable": place if checkpoint_id is None else {**place, "checkpoint_id": checkpoint_id}}
-
-
-def run_saver(
-    pool: Pool,
-    wait_until_committed: WaitUntilCommitted | None = None,
-    *,
-    every_step: bool = True,
-    leaves_last: bool = False,
-    is_new: bool = False,
-) -> RunSaver:
-    """Create a saver for one run over the shared pool: runs that share a saver would wait for its lock."""
-    waiting = wait_until_committed or _nothing_to_commit
-    return RunSaver(pool, waiting, every_step=every_step, leaves_last=leaves_last, is_new=is_new)
 
 
 async def _nothing_to_commit() -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from answers.citations import context_of_quote
-from answers.surroundings import beside, joined
+from answers.surroundings import Around, beside
 from graph.evidence import Citation, CitationContext, Freshness, Identity, Page, Place, Segment
 from text.words import cuts_word, is_whole
 from tools.retrieval.segment_store import SegmentStore
@@ -148,7 +148,7 @@ class CurrentText:
 
     def keeps(self, context: Sequence[CitationContext], moved_by: int, place: Place) -> bool:
         """Whether a quote at a place today hangs on the same words as before it ``moved_by`` so many characters."""
-        around = joined([place["segment_id"]], self._by_id)[place["segment_id"]]
+        around = Around(self._by_id, [place["segment_id"]])[place["segment_id"]]
         today = {each["text"] for each in context_of_quote(around, place["start"], place["end"])}
         return all(each["text"] in today or self._stands(each["text"], each["start"] + moved_by) for each in context)
 
@@ -224,7 +224,7 @@ async def check_freshness(bodies: Sequence[dict[str, Any]], reader: SegmentStore
         return []
     fingerprints, found = await reader.read_cited([cited_segments(body) for body in bodies], identity)
     segments = {segment.segment_id: segment for segment in found}
-    around = joined(segments, segments)
+    around = Around(segments, segments)
     # An answer lists every citation twice.
     cited = [{_key(citation): citation for citation in _citations(body)} for body in bodies]
     every = {key: citation for citations in cited for key, citation in citations.items()}

@@ -2,7 +2,9 @@
 
 import asyncio
 import logging
+import math
 import shutil
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,9 +18,10 @@ LONGEST_WAIT_SECONDS = 4.0  # between two attempts to start it
 MEGABYTE = 1_000_000
 # That must stay free: some thirty files of PostgreSQL's log, which it needs to end well and to start again.
 RESERVE_MEGABYTES = 500
+MEASURED_SECONDS = 1.0  # within which what was measured is believed
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class DiskRoom:
     """The free space that the disk of a folder must keep.
 
@@ -27,21 +30,31 @@ class DiskRoom:
 
     folder: Path
     holds: str = "database"
+    _free: float = math.inf  # megabytes, as measured last
+    _measured_at: float = -math.inf
 
     def shortage(self) -> str | None:
         """Return what is missing, as a sentence; None where there is room, or nobody can say. Asks the file system."""
         try:
-            free = shutil.disk_usage(self.folder).free // MEGABYTE
+            self._free = shutil.disk_usage(self.folder).free // MEGABYTE
         except OSError:
+            self._free = math.inf
+        self._measured_at = time.monotonic()
+        return self._shortage()
+
+    def _shortage(self) -> str | None:
+        if self._free >= RESERVE_MEGABYTES:
             return None
-        if free >= RESERVE_MEGABYTES:
-            return None
-        return f"The disk of the {self.holds} has {free} MB left, and {RESERVE_MEGABYTES} MB must stay free."
+        return f"The disk of the {self.holds} has {self._free} MB left, and {RESERVE_MEGABYTES} MB must stay free."
 
     async def require(self) -> None:
-        """Raise DiskLow where the space is less."""
-        # In a thread: a file system may take its time, and LangGraph's development server raises BlockingError.
-        if (shortage := await asyncio.to_thread(self.shortage)) is not None:
+        """Raise DiskLow where the space is less, or was a moment ago."""
+        if time.monotonic() - self._measured_at < MEASURED_SECONDS:
+            shortage = self._shortage()
+        else:
+            # In a thread: a file system may take its time, and LangGraph's development server raises BlockingError.
+            shortage = await asyncio.to_thread(self.shortage)
+        if shortage is not None:
             raise DiskLow(shortage)
 
 

@@ -229,8 +229,11 @@ class ModelCall:
         if _now.text:
             self.reply.append(text)
 
-    async def under(self, stream: AsyncGenerator[T, None]) -> AsyncGenerator[T, None]:
-        """Yield the items of a stream, each of which is fetched under this span."""
+    def under(self, stream: AsyncGenerator[T, None]) -> AsyncGenerator[T, None]:
+        """Return the items of a stream, each of which is fetched under this span."""
+        return stream if isinstance(_now.tracer, NoOpTracer) else self._under(stream)
+
+    async def _under(self, stream: AsyncGenerator[T, None]) -> AsyncGenerator[T, None]:
         while True:
             with trace.use_span(self.span, record_exception=False, set_status_on_exception=False):
                 try:

@@ -26,6 +26,7 @@ PREFIX = "/langgraph"
 router = APIRouter(prefix=PREFIX, tags=["langgraph"])
 DIALECT = "langgraph"
 STREAM = stream_responses("The run in its stream modes.")
+ASKING = {**STREAM, **problems(400, 404, 409, 413, 422, 429, 503)}
 READING = problems(404, 422, 503)
 StreamMode = Annotated[Sequence[str], Query(max_length=10, description="As a run's; by default its values and texts.")]
 
@@ -84,11 +85,7 @@ async def get_thread_history(thread_id: UUID, body: NewestOf, request: Request, 
     return (await _states(thread_id, request, by))[1][: -body.limit - 1 : -1]
 
 
-@router.post(
-    "/threads/{thread_id}/runs/stream",
-    responses={**STREAM, **problems(400, 404, 409, 413, 422, 429, 503)},
-    response_class=Response,
-)
+@router.post("/threads/{thread_id}/runs/stream", responses=ASKING, response_class=Response)
 @needs("ask")
 async def stream_run(thread_id: UUID, body: GraphRun, request: Request, by: Asking) -> Response:
     """Ask a thread's next question; by a checkpoint, ask another in the place of an earlier one, or the same again."""
@@ -111,10 +108,11 @@ async def join_run_stream(
     """Join a run of a thread again, from its beginning."""
     history, states, addresses = await _states(thread_id, request, by)
     run = await _run(history.session, run_id, by)
-    asked_id = question_id(run.message_id)
-    place = next((at for at, each in enumerate(history.messages) if each.message_id == asked_id), -1)
-    question = (await by.library.sessions.run(by.me, run.run_id)).question
-    before = [*states[place]["values"]["messages"], human(asked_id, question)]
+    ours = (question_id(run.message_id), run.message_id)
+    place = next((at for at, each in enumerate(history.messages) if each.message_id in ours), -1)
+    before = states[place]["values"]["messages"]
+    if place < 0 or history.messages[place].role == "user":  # else the run answers a question again that is there
+        before = [*before, human(ours[0], (await by.library.sessions.run(by.me, run.run_id)).question)]
     named = " ".join(stream_mode)  # a parameter for each, or a list as JSON, as the client for JavaScript has it
     modes = [mode for mode in MODES if mode in named] or MODES[:2]
     encoder = LangGraphEncoder(modes, run.message_id, before, addresses)

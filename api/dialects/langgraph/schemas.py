@@ -1,7 +1,7 @@
 """Requests of LangGraph's server, as far as a conversation with one graph needs them."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
@@ -109,9 +109,9 @@ class GraphRun(BaseModel):
         options = self.context or GraphContext()
         if self.assistant_id not in DEPLOYMENT_DEFAULT:
             options = options.model_copy(update={"model": self.assistant_id})
-        edit, again = branch.edit, branch.regenerate
-        waits = self.multitask_strategy
-        asked = options.to_run_request(question, identity, knobs, while_running=waits, edit=edit, regenerate=again)
+        asked = options.to_run_request(
+            question, identity, knobs, while_running=self.multitask_strategy, **asdict(branch)
+        )
         turns = recent_turns([without_marks(message, MARKS) for message in self._chat]) if is_new else ()
         return replace(asked, history=turns or None)
 

@@ -83,7 +83,7 @@ export const apart = {
     writtenIn: (languages) => `مكتبتك مكتوبة بهذه اللغات: ${languages}. قد يجد السؤال بإحداها أكثر.`,
     noPage: (/** @type {number} */ page, /** @type {number} */ pages, /** @type {string} */ title) => (title ? `لا توجد صفحة ${page}: ينتهي «${title}» عند الصفحة ${pages}.` : `لا توجد صفحة ${page}: ينتهي أطول مستند عند الصفحة ${pages}.`),
     quotesOnly: "من دون نموذج تُنقل المستندات كما هي: لا تلخيص ولا مقارنة ولا عدّ ولا ترجمة ولا كتابة ولا حكم.",
-    addModel: "يستطيع من يدير هذا الموقع إضافة نموذج عبر CITEWELL_MODELS و CITEWELL_DEFAULT_MODEL.",
+    addModel: "يستطيع من يدير هذا الموقع إضافة نموذج عبر citewell model add.",
     withoutLibrary: {
       nothing_found: "لم يجد البحث في الويب شيئًا. لم يُبحث في مكتبتك لأن ذلك متوقف.",
       search_failed: "تعذر البحث في الويب، ولم يُبحث في مكتبتك لأن ذلك متوقف.",

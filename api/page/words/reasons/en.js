@@ -84,7 +84,7 @@ export const apart = {
     writtenIn: (/** @type {string} */ languages) => `Your library is written in ${languages}: asking in such a language may find more.`,
     noPage: (/** @type {number} */ page, /** @type {number} */ pages, /** @type {string} */ title) => (title ? `There is no page ${page}: “${title}” ends with page ${pages}.` : `There is no page ${page}: the longest document ends with page ${pages}.`),
     quotesOnly: "Without a model, documents are only quoted: nothing is summed up, compared, counted, translated, written or judged.",
-    addModel: "Whoever runs this can add a model with CITEWELL_MODELS and CITEWELL_DEFAULT_MODEL.",
+    addModel: "Whoever runs this can add a model with citewell model add.",
     withoutLibrary: {
       nothing_found: "The web search found nothing. Your library was not searched, since that is switched off.",
       search_failed: "The web could not be searched, and your library was not, since that is switched off.",

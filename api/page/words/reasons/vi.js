@@ -81,7 +81,7 @@ export const apart = {
     writtenIn: (languages) => `Thư viện của bạn viết bằng ${languages}: hỏi bằng ngôn ngữ đó có thể tìm được nhiều hơn.`,
     noPage: (/** @type {number} */ page, /** @type {number} */ pages, /** @type {string} */ title) => (title ? `Không có trang ${page}: “${title}” kết thúc ở trang ${pages}.` : `Không có trang ${page}: tài liệu dài nhất kết thúc ở trang ${pages}.`),
     quotesOnly: "Khi không có mô hình, tài liệu chỉ được trích nguyên văn, không tóm tắt, so sánh, đếm, dịch, viết hay nhận xét.",
-    addModel: "Người quản trị có thể thêm mô hình bằng CITEWELL_MODELS và CITEWELL_DEFAULT_MODEL.",
+    addModel: "Người quản trị có thể thêm mô hình bằng citewell model add.",
     withoutLibrary: {
       nothing_found: "Tìm trên web không thấy gì. Thư viện của bạn chưa được tìm, vì việc này đang tắt.",
       search_failed: "Không tìm kiếm được trên web, và thư viện của bạn chưa được tìm, vì việc này đang tắt.",

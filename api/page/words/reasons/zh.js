@@ -81,7 +81,7 @@ export const apart = {
     writtenIn: (languages) => `您的资料库以${languages}写成：用其中的语言提问，可能会找到更多。`,
     noPage: (/** @type {number} */ page, /** @type {number} */ pages, /** @type {string} */ title) => (title ? `没有第 ${page} 页：《${title}》到第 ${pages} 页为止。` : `没有第 ${page} 页：最长的文档到第 ${pages} 页为止。`),
     quotesOnly: "没有模型时只引用文档原文，不做总结、比较、计数、翻译、撰写或评判。",
-    addModel: "部署者可以通过 CITEWELL_MODELS 和 CITEWELL_DEFAULT_MODEL 添加模型。",
+    addModel: "部署者可以通过 citewell model add 添加模型。",
     withoutLibrary: {
       nothing_found: "网络搜索没有找到任何内容。没有搜索您的资料库，因为搜索资料库已关闭。",
       search_failed: "未能搜索网络，也没有搜索您的资料库，因为搜索资料库已关闭。",
