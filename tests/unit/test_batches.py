@@ -1,5 +1,7 @@
 """Items in batches of about one size."""
 
+from itertools import pairwise
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -22,4 +24,4 @@ def test_a_batch_ends_only_where_the_next_item_does_not_fit(sizes: list[int], mo
     batches = list(in_batches(sizes, lambda size: size, most))
 
     assert all(batch for batch in batches)
-    assert all(sum(batch) + following[0] > most for batch, following in zip(batches, batches[1:], strict=False))
+    assert all(sum(batch) + following[0] > most for batch, following in pairwise(batches))
