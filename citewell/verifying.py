@@ -42,7 +42,7 @@ async def verify(
     me = identity or Identity()
     async with AsyncExitStack() as charged:
         if library is not None:
-            await charged.enter_async_context(library.spending.verification(me))
+            await charged.enter_async_context(library.spending.beside_runs(me, "verification"))
             family = library.families(model)
             checker, judge = family.checker, family.judge
         else:

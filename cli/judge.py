@@ -155,11 +155,12 @@ def configured_judges(settings: "Settings") -> "list[tuple[Judge, tuple[str, ...
 
     Raises ConfigurationError.
     """
-    from tools.backends.backend_registry import configured_families, open_judge
+    from tools.backends.backend_registry import configured_families
+    from tools.judges.judge_registry import configured_judge
     from tools.settings import EXTRACTIVE
 
     configured = {model.name: model for model in settings.models}
-    opened = [(name, open_judge(settings, model)) for name, model in [*configured.items(), (EXTRACTIVE, None)]]
+    opened = [(name, configured_judge(settings, model)) for name, model in [*configured.items(), (EXTRACTIVE, None)]]
     if settings.default_model not in (*configured, EXTRACTIVE):
         opened.append((settings.default_model, configured_families(settings)("").judge))
     judges: dict[tuple[str, str], tuple[Judge, tuple[str, ...]]] = {}

@@ -117,7 +117,7 @@ async def _opened(
     async with (
         open_library(without_background_exam(settings)) as library,
         telling_nearest_workspace(library.workspaces),
-        library.spending.verification(identity_of(settings)),
+        library.spending.beside_runs(identity_of(settings), "verification"),
     ):
         yield library.families(model), library
 

@@ -143,8 +143,3 @@ def auc(yes: Floats, no: Floats) -> float:
     """Return the area under the ROC curve: the chance that a ``yes`` scores above a ``no``; ties count half."""
     above = (yes[:, None] > no[None, :]).mean() + (yes[:, None] == no[None, :]).mean() / 2
     return round(float(above), 4)
-
-
-def balanced_accuracy(yes: Floats, no: Floats, threshold: float) -> float:
-    """Return the mean of two shares: of ``yes`` at or above a threshold, and of ``no`` below it."""
-    return round((float((yes >= threshold).mean()) + float((no < threshold).mean())) / 2, 4)

@@ -2,75 +2,25 @@
 
 The examples are those of ``Client.create_examples``, one JSON object per line. The experiment is the body of
 LangSmith's ``datasets/upload-experiment`` route for experiments that were run elsewhere. Nothing is sent, and no
-client is created.
+client is created. Shares are in [0, 1], times in ISO 8601, UTC.
 """
 
 import json
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any, Literal, NotRequired
+from typing import Any, Literal
 from uuid import UUID, uuid5
-
-from typing_extensions import TypedDict
 
 from evals.error_analysis import errors_of
 from evals.metrics import Metric
 from evals.metrics.metric_groups import METRICS
-from evals.records import Record, Variant, citations_of, record_key
+from evals.records import Record, citations_of, record_key
 from evals.run_folder import Configuration, RunFolder
 
 Format = Literal["langsmith", "langsmith-examples"]
 
 _NAMES = UUID("6a7c2f0e-0b5d-4f0c-9d0e-52f1f3a0c6b1")
-
-
-class Example(TypedDict):
-    """A question with the expected answer. ``id`` depends only on the data set and the question."""
-
-    id: str
-    inputs: dict[str, Any]
-    outputs: dict[str, Any]
-    metadata: dict[str, Any]
-    split: Variant
-
-
-class Feedback(TypedDict):
-    """A score of one row or of the whole experiment. Shares are in [0, 1]."""
-
-    key: str
-    score: float
-    comment: str
-    feedback_source: dict[str, str]
-
-
-class ExperimentRow(TypedDict):
-    """An example with the run that answered it and its scores. Times are in ISO 8601, UTC."""
-
-    row_id: str
-    inputs: dict[str, Any]
-    expected_outputs: dict[str, Any]
-    actual_outputs: dict[str, Any]
-    evaluation_scores: list[Feedback]
-    start_time: str
-    end_time: str
-    run_name: str
-    run_metadata: dict[str, Any]
-    error: NotRequired[str]
-
-
-class Experiment(TypedDict):
-    """A run as a LangSmith experiment."""
-
-    experiment_name: str
-    experiment_description: str
-    experiment_start_time: str
-    experiment_end_time: str
-    dataset_name: str
-    dataset_description: str
-    experiment_metadata: dict[str, Any]
-    summary_experiment_scores: list[Feedback]
-    results: list[ExperimentRow]
 
 
 def write_langsmith(folder: RunFolder, file: Path, format_: Format) -> int:
@@ -86,11 +36,11 @@ def write_langsmith(folder: RunFolder, file: Path, format_: Format) -> int:
     return len(records)
 
 
-def example_of(record: Record, configuration: Configuration) -> Example:
-    """Return a question as an example of a data set."""
+def example_of(record: Record, configuration: Configuration) -> dict[str, Any]:
+    """Return a question as an example of a data set. Its id depends only on the data set and the question."""
     data = configuration["data"]
     named = f"{data['name']}/{data['digest']}/{record['case_id']}/{record['variant']}"
-    return Example(
+    return dict(
         id=str(uuid5(_NAMES, named)),
         inputs={"question": record["question"], "asked_before": record["before"], "selected_pages": record["pages"]},
         outputs={
@@ -106,7 +56,9 @@ def example_of(record: Record, configuration: Configuration) -> Example:
     )
 
 
-def experiment_of(name: str, configuration: Configuration, records: Sequence[Record], ended: datetime) -> Experiment:
+def experiment_of(
+    name: str, configuration: Configuration, records: Sequence[Record], ended: datetime
+) -> dict[str, Any]:
     """Return a run as an experiment.
 
     A record holds its run's duration but not its start, so all rows start with the experiment: the duration of the
@@ -115,7 +67,7 @@ def experiment_of(name: str, configuration: Configuration, records: Sequence[Rec
     slowest = max((record["ms"] for record in records), default=0.0)
     started = ended - timedelta(milliseconds=slowest)
     data = configuration["data"]
-    return Experiment(
+    return dict(
         experiment_name=name,
         experiment_description=f"Citewell's answers to {data['name']} by {configuration['options']['model']}.",
         experiment_start_time=started.isoformat(),
@@ -128,14 +80,14 @@ def experiment_of(name: str, configuration: Configuration, records: Sequence[Rec
     )
 
 
-def _summary(records: Sequence[Record]) -> list[Feedback]:
+def _summary(records: Sequence[Record]) -> list[dict[str, Any]]:
     found = [(metric, metric.measured(records)) for metric in METRICS]
     return [_feedback(metric, taken.mean) for metric, taken in found if taken is not None]
 
 
-def _row(record: Record, configuration: Configuration, started: datetime) -> ExperimentRow:
+def _row(record: Record, configuration: Configuration, started: datetime) -> dict[str, Any]:
     example = example_of(record, configuration)
-    row = ExperimentRow(
+    row: dict[str, Any] = dict(
         row_id=example["id"],
         inputs=example["inputs"],
         expected_outputs=example["outputs"],
@@ -165,7 +117,7 @@ def _proof(citation: Mapping[str, Any]) -> dict[str, Any]:
     return {key: citation[key] for key in ("document", "start", "end", "quote")}
 
 
-def _scores(record: Record) -> list[Feedback]:
+def _scores(record: Record) -> list[dict[str, Any]]:
     """Return a row's scores by the measures that apply to single rows; the summary has those of the whole run."""
     return [
         _feedback(metric, sum(observed) / len(observed))
@@ -177,5 +129,5 @@ def _scores(record: Record) -> list[Feedback]:
     ]
 
 
-def _feedback(metric: Metric, score: float) -> Feedback:
-    return Feedback(key=metric.name, score=round(score, 4), comment=metric.means, feedback_source={"type": "api"})
+def _feedback(metric: Metric, score: float) -> dict[str, Any]:
+    return dict(key=metric.name, score=round(score, 4), comment=metric.means, feedback_source={"type": "api"})

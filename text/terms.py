@@ -151,7 +151,6 @@ _Integers = TypeVar("_Integers", int, NDArray[np.int64])
 
 def _impact_keys(term: _Integers, level: _Integers | int) -> _Integers:
     # Negative, so never a term. Two may meet, as any hashes: a search then looks at a segment in vain.
-    # Segments of earlier releases get theirs by the same rule in SQL: tools/retrieval/term_counting.py.
     return -1 - (term * IMPACT_LEVELS + level) % IMPACT_SPACE
 
 

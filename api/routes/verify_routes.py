@@ -209,7 +209,7 @@ async def run_verification(
     """
     family = library.families(body.model)
     budget = body.budget
-    async with slots.turn(), library.spending.verification(me):
+    async with slots.turn(), library.spending.beside_runs(me, "verification"):
         meter = Meter(calls_left=budget.model_calls, tokens_left=budget.tokens, seconds_left=budget.seconds)
         verifier = Verifier(family.checker, family.judge if body.judge else None, meter)
         evidence = await _evidence(body, me, library)

@@ -23,6 +23,7 @@ from tools.retrieval import indexing
 from tools.retrieval.common_terms import Combinations, CommonTerms
 from tools.retrieval.hybrid_search import NO_EMBEDDING, NO_VECTORS, BoundQuery, HybridSearcher, bound_parameters
 from tools.retrieval.indexing import drop_segments, index_documents
+from tools.retrieval.reweighing import weigh_anew
 from tools.retrieval.scope import Scope
 from tools.retrieval.search_sql import (
     CONTEXT,
@@ -280,11 +281,13 @@ async def test_segments_of_earlier_releases_get_their_impact_keys(database: Data
     before = await kept_terms(database)
     async with database.connection() as conn:
         await conn.execute("UPDATE segments SET terms = ARRAY(SELECT term FROM unnest(terms) AS term WHERE term > 0)")
-        await conn.execute("UPDATE library_statistics SET impacts_from = '00000000-0000-0000-0000-000000000000'")
+        await conn.execute(
+            "UPDATE library_statistics SET impacts_from = '00000000-0000-0000-0000-000000000000', terms_version = 1"
+        )
         await conn.execute("DELETE FROM term_statistics WHERE term < 0")
         terms = weigh_question("word1 word2")
         assert await CommonTerms().combinations(conn, 1, terms, SMALL_BUDGET) == Combinations()
-        await indexing.maintain(conn, 1)
+        await weigh_anew(conn, 1)
         assert (await CommonTerms().combinations(conn, 1, terms, SMALL_BUDGET)).boxes
     assert await kept_terms(database) == before
 

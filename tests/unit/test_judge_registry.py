@@ -9,10 +9,10 @@ from graph.errors import ConfigurationError
 from graph.ports import CitedEntry, Judge, OpenClaim
 from graph.usage import Meter
 from tests.distributions import install_documented, site
-from tools.backends.backend_registry import configured_families, open_judge
+from tools.backends.backend_registry import configured_families
 from tools.judges.chat_judge import ChatJudge
 from tools.judges.entailment import EntailmentJudge
-from tools.judges.judge_registry import judging_model
+from tools.judges.judge_registry import configured_judge, judging_model
 from tools.judges.minicheck import MiniCheckJudge
 from tools.settings import JudgeSettings, ModelSettings, Settings, load_settings
 
@@ -22,7 +22,7 @@ WRITER = ModelSettings(name="writer", base_url="http://localhost:1", model="lab/
 
 
 def judge_for(writer: ModelSettings | None, **judge: Any) -> Judge | None:
-    return open_judge(Settings(_env_file=None, judge=judge), writer)
+    return configured_judge(Settings(_env_file=None, judge=judge), writer)
 
 
 def test_the_model_that_writes_judges() -> None:
@@ -49,7 +49,7 @@ def test_an_endpoint_of_its_own_judges_whoever_writes(
     kind: str, expected: type[Judge], model: ModelSettings | None
 ) -> None:
     settings = {"kind": kind, "base_url": "http://localhost:2/", "model": "lab/judge-7b"}
-    judge = open_judge(Settings(_env_file=None, judge=settings), model)
+    judge = configured_judge(Settings(_env_file=None, judge=settings), model)
     assert isinstance(judge, expected)
     assert judge.name == "lab/judge-7b"
 
@@ -57,7 +57,7 @@ def test_an_endpoint_of_its_own_judges_whoever_writes(
 @pytest.mark.parametrize("judge", [{"kind": "off"}, {"kind": "off", "base_url": "http://localhost:2"}])
 def test_off_is_off(judge: dict[str, str]) -> None:
     settings = Settings(_env_file=None, judge=judge, models=[WRITER])
-    assert open_judge(settings, WRITER) is None
+    assert configured_judge(settings, WRITER) is None
     assert configured_families(settings)("writer").judge is None
 
 

@@ -248,8 +248,7 @@ class ApiKeys:
             "a_minute_by_address": terms.limits.a_minute_by_address,
             "runs_a_day": terms.limits.runs_a_day,
         }
-        async with self._database.connection() as connection:
-            await connection.execute(_INSERT, row)
+        await self._database.execute(_INSERT, row)
         return key
 
     async def find(self, key: str) -> Grant | None:
@@ -279,8 +278,7 @@ class ApiKeys:
 
     async def origins(self) -> frozenset[str]:
         """Return the origins of all keys that are bound to any."""
-        async with self._database.connection() as connection:
-            return frozenset([origin for (origin,) in await (await connection.execute(_ORIGINS)).fetchall()])
+        return frozenset([origin for (origin,) in await self._database.fetch_all(_ORIGINS)])
 
     async def list(self, workspace: str | None = None, *, within: Sequence[str] | None = None) -> list[ApiKey]:
         """List the keys of one workspace or of all, oldest first, including revoked ones.
@@ -305,9 +303,8 @@ class ApiKeys:
         """Revoke one of the keys that ``list`` gives; a revoked one stays revoked. Raises NotFound."""
         number = None if workspace is None else await self._workspaces.number(workspace)
         row = {"key_id": key_id, "workspace": number, "within": None if within is None else list(within)}
-        async with self._database.connection() as connection:
-            if _ID.fullmatch(key_id) and (await connection.execute(_REVOKE, row)).rowcount:
-                return
+        if _ID.fullmatch(key_id) and await self._database.execute(_REVOKE, row):
+            return
         raise NotFound(f"There is no key {key_id!r}.", suggestion="See `citewell keys list`.")
 
 

@@ -169,14 +169,12 @@ class DocumentLinks:
 
     async def rotate(self) -> None:
         """End all links of the deployment, by another secret."""
-        async with self._database.connection() as connection:
-            await connection.execute(_ROTATE, [secrets.token_bytes(SECRET_BYTES)])
+        await self._database.execute(_ROTATE, [secrets.token_bytes(SECRET_BYTES)])
 
     async def revoke(self, workspace: str, user: str | None = None) -> None:
         """End the links of a user in a workspace, or of all its users. Raises NotFound."""
         row = {"workspace": await self._workspaces.number(workspace), "user": user}
-        async with self._database.connection() as connection:
-            await connection.execute(_REVOKE, row)
+        await self._database.execute(_REVOKE, row)
 
     async def _secret(self, connection: Connection) -> bytes | None:
         secret: bytes | None = await value_of(connection, _SECRET)
@@ -191,8 +189,7 @@ class DocumentLinks:
 
 async def expire_links(database: Database, *, days: int) -> None:
     """Delete the grants that no link which is still valid can name; ``days`` is how long links last."""
-    async with database.connection() as connection:
-        await connection.execute(_EXPIRE, [days + 2])
+    await database.execute(_EXPIRE, [days + 2])
 
 
 def _signer(secret: bytes) -> Signer:

@@ -88,15 +88,13 @@ class UsedLimits:
     async def give_back_run(self, grant: Grant) -> None:
         """Take back the count of a run that did not begin."""
         if grant.limits.runs_a_day is not None:
-            async with self._database.connection() as connection:
-                ends = day_end(datetime.now(self._zone).date(), self._zone)
-                await connection.execute(_GIVE_BACK_RUN, {"credential": grant.credential, "day_ends": ends})
+            ends = day_end(datetime.now(self._zone).date(), self._zone)
+            await self._database.execute(_GIVE_BACK_RUN, {"credential": grant.credential, "day_ends": ends})
 
 
 async def expire_limits(database: Database) -> None:
     """Delete what is free again; at most 10,000 rows at a time, the rest goes next time."""
-    async with database.connection() as connection:
-        await connection.execute(_EXPIRE)
+    await database.execute(_EXPIRE)
 
 
 async def _take(connection: Connection, credential: str, kind: str, most: int, what: str) -> None:

@@ -118,18 +118,15 @@ class Logins:
     async def lasts(self, login: str) -> bool:
         """Whether a login has not ended. This does not count as its use."""
         row = {"login_hash": _hash(login), **self._times}
-        async with self._database.connection() as connection:
-            return await (await connection.execute(_LASTS_STILL, row)).fetchone() is not None
+        return await self._database.fetch_one(_LASTS_STILL, row) is not None
 
     async def end(self, login: str) -> str | None:
         """End a login at once, in every process; return its ID token, or None if there was no such login."""
         from cryptography.fernet import InvalidToken
 
-        async with self._database.connection() as connection:
-            ended = await connection.execute(
-                "DELETE FROM logins WHERE login_hash = %s RETURNING id_token", [_hash(login)]
-            )
-            row = await ended.fetchone()
+        row = await self._database.fetch_one(
+            "DELETE FROM logins WHERE login_hash = %s RETURNING id_token", [_hash(login)]
+        )
         try:
             return None if row is None else _seal(login).decrypt(row[0]).decode()
         except InvalidToken:
@@ -142,16 +139,14 @@ class Logins:
 
     async def revoke(self, login_id: str) -> None:
         """End a login by the id that lists show. Raises NotFound."""
-        async with self._database.connection() as connection:
-            ended = f"DELETE FROM logins WHERE {_LOGIN_ID} = %s"
-            if _ID.fullmatch(login_id) and (await connection.execute(ended, [login_id])).rowcount:
-                return
+        ended = f"DELETE FROM logins WHERE {_LOGIN_ID} = %s"
+        if _ID.fullmatch(login_id) and await self._database.execute(ended, [login_id]):
+            return
         raise NotFound(f"There is no login {login_id!r}.", suggestion="See `citewell logins list`.")
 
     async def revoke_user(self, user: str) -> int:
         """End every login of a user and return how many there were."""
-        async with self._database.connection() as connection:
-            return (await connection.execute('DELETE FROM logins WHERE "user" = %s', [user])).rowcount
+        return await self._database.execute('DELETE FROM logins WHERE "user" = %s', [user])
 
 
 def _stored(grant: Grant) -> dict[str, list[str]]:

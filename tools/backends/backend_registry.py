@@ -79,11 +79,6 @@ def find_backend(model: str) -> Backend | None:
 Examined = Callable[[Judge, str], Judge]  # a judge, and the name of the model whose answers it judges
 
 
-def open_judge(settings: Settings, model: ModelSettings | None) -> Judge | None:
-    """Return the judge of answers that ``model`` writes, or of the extractive family's where it is None."""
-    return configured_judge(settings, model)
-
-
 def configured_families(
     settings: Settings, examined: Examined | None = None, reranker: "Scorer | None" = None
 ) -> Families:
@@ -100,7 +95,7 @@ def configured_families(
     _check_names(settings, models)
     check_judge(settings)
 
-    judge_of_quotes = cache(partial(open_judge, settings, None))
+    judge_of_quotes = cache(partial(configured_judge, settings, None))
 
     def found(name: str) -> ModelSettings | None:
         return models.get(name) or _answering(settings, name)
@@ -126,7 +121,7 @@ def configured_families(
             checker=checker,
             fallback=ExtractiveWriter(),
             # An exam is of a judge that is configured, not of each model that somebody picks.
-            judge=open_judge(settings, models.get(name) or models[only_endpoint(settings) or name]),
+            judge=configured_judge(settings, models.get(name) or models[only_endpoint(settings) or name]),
             reranked=reranked,
         )
         return _held_to_exam(family, name, examined)

@@ -122,8 +122,7 @@ class Exports:
 
     async def _accounts(self, session_id: str, messages: Sequence[StoredMessage]) -> dict[str, RunAccount]:
         runs = {each.run_id: each.body for each in messages if each.run_id and each.role == "assistant"}
-        async with self.database.connection() as connection:
-            rows = await (await connection.execute(_RUNS, [session_id, list(runs)])).fetchall()
+        rows = await self.database.fetch_all(_RUNS, [session_id, list(runs)])
         return {
             run_id: RunAccount(
                 run_id, model, runs[run_id].get("spent", {}), runs[run_id].get("cost"), created_at, finished_at

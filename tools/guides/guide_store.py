@@ -86,8 +86,7 @@ class GuideStore:
         workspace = await self._workspaces.number(identity.workspace)
         named = {"workspace": workspace, "document_id": document_id, "version": version}
         row = {**named, "body": Jsonb(dict(body)), "made_by": self._made_by}
-        async with self._database.connection() as connection:
-            await connection.execute(_KEEP_GUIDE, row)
+        await self._database.execute(_KEEP_GUIDE, row)
 
     async def follow_ups(self, identity: Identity, message_id: str) -> list[dict[str, Any]] | None:
         """Return the questions that follow an answer of the identity's, None where none were made."""
@@ -102,8 +101,7 @@ class GuideStore:
             "questions": Jsonb([dict(each) for each in questions]),
             "made_by": self._made_by,
         }
-        async with self._database.connection() as connection:
-            await connection.execute(_KEEP_FOLLOW_UPS, row)
+        await self._database.execute(_KEEP_FOLLOW_UPS, row)
 
     async def _scope(self, identity: Identity, document_ids: Sequence[str]) -> dict[str, Any]:
         ids = [each for each in map(as_uuid, document_ids) if each is not None]
@@ -111,5 +109,4 @@ class GuideStore:
         return {"workspace": workspace, **reading_as(identity), "ids": ids, "made_by": self._made_by}
 
     async def _rows(self, statement: str, row: Mapping[str, Any]) -> list[tuple[Any, ...]]:
-        async with self._database.connection() as connection:
-            return await (await connection.execute(statement.encode(), row)).fetchall()
+        return await self._database.fetch_all(statement.encode(), row)

@@ -286,7 +286,7 @@ class Guides:
             return []
         spoken = language(" ".join(segment.text for segment in segments)[:5000])
         try:
-            async with self._spending.suggestion(identity):
+            async with self._spending.beside_runs(identity, "suggestion"):
                 meter = Meter(calls_left=MOST_CALLS, seconds_left=MODEL_SECONDS)
                 found = await proposer.propose(segments, asked=asked, language=spoken, meter=meter)
         except CitewellError as error:

@@ -82,19 +82,16 @@ class ExamStore:
     async def record(self, key: ExamKey, result: LanguageResult) -> None:
         """Store the result in a language; those in others stay."""
         languages = Jsonb(_RESULTS.dump_python({result.language: result}, mode="json"))
-        async with self._database.connection() as connection:
-            await connection.execute(_RECORD, {**key._asdict(), "languages": languages, "language": result.language})
+        await self._database.execute(_RECORD, {**key._asdict(), "languages": languages, "language": result.language})
 
     async def keep(self, key: ExamKey, language: str, sitting: Sitting) -> None:
         """Store what is answered of an exam in a language that is not over."""
         sittings = Jsonb(_SITTINGS.dump_python({language: sitting}, mode="json"))
-        async with self._database.connection() as connection:
-            await connection.execute(_KEEP, {**key._asdict(), "sittings": sittings})
+        await self._database.execute(_KEEP, {**key._asdict(), "sittings": sittings})
 
     async def record_trouble(self, key: ExamKey, trouble: str) -> None:
         """Store why an attempt ended early; results stay."""
-        async with self._database.connection() as connection:
-            await connection.execute(_RECORD_TROUBLE, {**key._asdict(), "trouble": trouble})
+        await self._database.execute(_RECORD_TROUBLE, {**key._asdict(), "trouble": trouble})
 
     @asynccontextmanager
     async def claim(self, key: ExamKey, language: str) -> AsyncIterator[bool]:

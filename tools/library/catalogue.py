@@ -329,9 +329,7 @@ class Documents:
     async def spaces(self, identity: Identity) -> tuple[str, ...]:
         """Return the ids and slugs of the spaces of documents that the identity may read. Raises NotFound."""
         scope = await self._scope(identity)
-        async with self._database.connection() as connection:
-            found = await connection.execute(_SPACES, scope)
-            return tuple([row[0] for row in await found.fetchall()])
+        return tuple([row[0] for row in await self._database.fetch_all(_SPACES, scope)])
 
     async def get(self, identity: Identity, document_id: str) -> DocumentDetails:
         """Read a document without its text. Raises NotFound."""
@@ -347,8 +345,7 @@ class Documents:
     async def raw_text(self, identity: Identity, document_id: str) -> RawText:
         """Read a document's canonical text as segments. Raises NotFound."""
         row = await self._document_key(identity, document_id)
-        async with self._database.connection() as connection:
-            found = await (await connection.execute(_RAW_TEXT, row)).fetchall()
+        found = await self._database.fetch_all(_RAW_TEXT, row)
         if not found:
             raise _unknown(document_id)
         segments = [RawSegment(segment_index=i, page_idx=page, start=a, end=b, text=t) for _, i, page, a, b, t in found]
@@ -357,15 +354,13 @@ class Documents:
     async def delete(self, identity: Identity, document_id: str) -> None:
         """Hide a document at once; ``purge`` removes it later. Raises NotFound."""
         row = await self._document_key(identity, document_id)
-        async with self._database.connection() as connection:
-            if (await connection.execute(_DELETE, row)).rowcount == 0:
-                raise _unknown(document_id)
+        if await self._database.execute(_DELETE, row) == 0:
+            raise _unknown(document_id)
 
     async def delete_some(self, identity: Identity, document_ids: Sequence[str]) -> Sequence[str]:
         """Hide documents at once, and return which; others than these the identity may not delete."""
         row = {**await self._scope(identity), "ids": list(document_ids)}
-        async with self._database.connection() as connection:
-            return [found[0] for found in await (await connection.execute(_DELETE_SOME, row)).fetchall()]
+        return [found[0] for found in await self._database.fetch_all(_DELETE_SOME, row)]
 
     async def restore(self, identity: Identity, document_ids: Sequence[str]) -> Sequence[str]:
         """Bring documents back that were deleted within the last hour and are not purged; return which."""

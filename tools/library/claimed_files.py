@@ -132,8 +132,7 @@ async def load_document(database: Database, file: ClaimedFile, *, max_bytes: int
 
 async def is_held(database: Database, file: ClaimedFile) -> bool:
     """Whether a file is still claimed by the attempt that this process has."""
-    async with database.connection() as connection:
-        return await (await connection.execute(_IS_HELD, file.row)).fetchone() is not None
+    return await database.fetch_one(_IS_HELD, file.row) is not None
 
 
 async def record_stored(connection: Connection, file: ClaimedFile, ingested: Ingested, seconds: float) -> None:

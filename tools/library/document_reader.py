@@ -180,9 +180,7 @@ class DocumentReader:
 
     async def _known_hashes(self, workspace: int, document_ids: Iterable[str]) -> dict[str, str]:
         ids = [each for each in map(as_uuid, document_ids) if each is not None]
-        async with self._database.connection() as connection:
-            found = await connection.execute(_HASHES, [workspace, ids])
-            return dict(await found.fetchall())
+        return dict(await self._database.fetch_all(_HASHES, [workspace, ids]))
 
 
 def _load_some(documents: Iterator[Loaded]) -> list[Loaded]:

@@ -275,9 +275,7 @@ class Jobs:
 
     async def _is_ending(self, job_id: str) -> bool:
         """Whether no file of a job is queued or being read, but for those that wait for something."""
-        async with self._database.connection() as connection:
-            found = await connection.execute(_UNDONE, [job_id])
-            return await found.fetchone() is None
+        return await self._database.fetch_one(_UNDONE, [job_id]) is None
 
     async def _all_files(self, job_id: str) -> list[JobFile]:
         files: list[JobFile] = []

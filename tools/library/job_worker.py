@@ -268,8 +268,7 @@ class JobWorker:
 
     async def _notify(self, job_id: str) -> None:
         with suppress(DatabaseUnavailable):
-            async with self._database.connection() as connection:
-                await connection.execute(NOTIFY, [job_id])
+            await self._database.execute(NOTIFY, [job_id])
 
     async def _maintain(self) -> None:
         while self._changed:

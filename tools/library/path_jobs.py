@@ -103,9 +103,8 @@ class PathJobs:
         """
         workspace = await self._workspaces.number(identity.workspace)
         row = {"workspace": workspace, "user": identity.user, "made_from": Jsonb(order.row)}
-        async with self._database.connection() as connection:
-            if (found := await (await connection.execute(_FIND, row)).fetchone()) is not None:
-                return str(found[0]), False
+        if (found := await self._database.fetch_one(_FIND, row)) is not None:
+            return str(found[0]), False
         await self._database.require_room()
         files = self._files(identity.workspace, order)
         first = await asyncio.to_thread(next, files, None)

@@ -190,8 +190,7 @@ class Sources:
             "readers": checked,
             "options": Jsonb(options.stored()),
         }
-        async with self._database.connection() as connection:
-            added = await (await connection.execute(_ADD, row)).fetchone()
+        added = await self._database.fetch_one(_ADD, row)
         assert added is not None
         now = await self.at(identity, kind, location, options, owner)
         source = next(each for each in now if each.source_id == added[0])

@@ -43,6 +43,7 @@ from tools.library.web_pages import WebPages
 from tools.parsers import formats
 from tools.retrieval.scope import NOT_EXPIRED
 from tools.settings import Settings
+from tools.storage.batches import in_batches
 from tools.storage.database import Connection, Database
 from tools.storage.partitions import lock_library
 from tools.storage.supervision import MEGABYTE, RESERVE_MEGABYTES
@@ -362,9 +363,7 @@ class _Sync:
         return replace(self._report(), problem=problem).stored()
 
     async def _read_places(self) -> dict[str, Known]:
-        async with self._database.connection() as connection:
-            found = await connection.execute(_PLACES, [self._workspace, self._source.source_id])
-            rows = await found.fetchall()
+        rows = await self._database.fetch_all(_PLACES, [self._workspace, self._source.source_id])
         known = {}
         self._noted = {next_document_id for *_, next_document_id in rows if next_document_id is not None}
         for path, document_id, fingerprint, content_hash, recipe, trouble, lives, _ in rows:
@@ -397,9 +396,8 @@ class _Sync:
         workspace = self._identity.workspace
         source_id = UUID(self._source.source_id)
         ids = {path: self._reader.first_id(workspace, path) or str(uuid5(source_id, path)) for path in paths}
-        async with self._database.connection() as connection:
-            found = await connection.execute(_DOCUMENTS, {"workspace": self._workspace, "ids": list(ids.values())})
-            rows = {document_id: rest for document_id, *rest in await found.fetchall()}
+        row = {"workspace": self._workspace, "ids": list(ids.values())}
+        rows = {document_id: rest for document_id, *rest in await self._database.fetch_all(_DOCUMENTS, row)}
         own = (self._source.owner, self._source.readers)
         blocked = {
             document_id for document_id, (*read_by, _, placed) in rows.items() if placed or tuple(read_by) != own
@@ -411,9 +409,8 @@ class _Sync:
         """Count the documents that will be deleted: those without a place in another source."""
         if not document_ids:
             return 0
-        async with self._database.connection() as connection:
-            row = {"workspace": self._workspace, "ids": list(document_ids), "source": self._source.source_id}
-            found = await (await connection.execute(_LEAVING, row)).fetchone()
+        row = {"workspace": self._workspace, "ids": list(document_ids), "source": self._source.source_id}
+        found = await self._database.fetch_one(_LEAVING, row)
         return int(found[0]) if found else 0
 
     async def _ingest(
@@ -655,16 +652,7 @@ def _hashed(read: Sequence[ReadFile]) -> list[str | CitewellError]:
 
 def _chunks(files: Sequence[Listed], max_bytes: int) -> Iterator[list[Listed]]:
     """Yield the files in order, as many at once as are read into memory together."""
-    chunk: list[Listed] = []
-    size = 0
-    for file in files:
-        if chunk and (len(chunk) == READ_AT_ONCE or size + min(file.size, max_bytes) > BYTES_AT_ONCE):
-            yield chunk
-            chunk, size = [], 0
-        chunk.append(file)
-        size += min(file.size, max_bytes)
-    if chunk:
-        yield chunk
+    return in_batches(files, lambda file: min(file.size, max_bytes), BYTES_AT_ONCE, most_items=READ_AT_ONCE)
 
 
 def _reader_of(source: SyncedSource, workspace: str) -> Identity:

@@ -16,6 +16,7 @@ from tools.library.job_worker import JobWorker
 from tools.library.new_documents import NewDocument, may_be_archive
 from tools.library.reading import WiredDocument, wired_documents
 from tools.library.sandbox import Sandbox
+from tools.storage.batches import in_batches
 from tools.storage.tenants import Workspaces
 
 ARCHIVES_AT_ONCE = 2  # of all workspaces, each of which has a process meanwhile
@@ -120,11 +121,5 @@ class Uploads:
 def _read_batches(found: Sequence[tuple[WiredDocument, int]], disk: BinaryIO) -> Iterator[list[WiredDocument]]:
     """Yield documents with their bytes, of which ``found`` has the sizes, some at a time."""
     disk.seek(0)
-    batch: list[WiredDocument] = []
-    for each, size in found:
-        batch.append(replace(each, data=disk.read(size)))
-        if len(batch) >= _FILES_AT_ONCE or sum(len(one.data) for one in batch) >= _BYTES_AT_ONCE:
-            yield batch
-            batch = []
-    if batch:
-        yield batch
+    documents = (replace(each, data=disk.read(size)) for each, size in found)
+    return in_batches(documents, lambda each: len(each.data), _BYTES_AT_ONCE, most_items=_FILES_AT_ONCE)

@@ -121,8 +121,7 @@ async def note_authors(connection: Connection, workspace: int, document_ids: Seq
 
 async def expire_versions(database: Database, *, days: int) -> int:
     """Remove the versions that were replaced more than ``days`` ago; return how many."""
-    async with database.connection() as connection:
-        return (await connection.execute(_EXPIRE, [days])).rowcount
+    return await database.execute(_EXPIRE, [days])
 
 
 class Versions:
@@ -161,8 +160,7 @@ class Versions:
 
     async def _read(self, identity: Identity, document_id: str, version: int) -> tuple[Any, ...]:
         row = {**await self._row(identity, document_id), "version": version}
-        async with self._database.connection() as connection:
-            found = await (await connection.execute(_READ, row)).fetchone()
+        found = await self._database.fetch_one(_READ, row)
         if found is None:
             raise NotFound(
                 f"There is no earlier version {version} of the document {document_id}.",

@@ -63,8 +63,7 @@ class ViewStore:
     async def find(self, original: OriginalKey, view: str, parts: Sequence[str]) -> Seen | None:
         """Find a view of one of these parts. Raises DatabaseUnavailable."""
         row = [original.workspace, original.sha256, view, list(parts), UNREADABLE_SECONDS]
-        async with self._database.connection() as connection:
-            found = await (await connection.execute(_FIND, row)).fetchone()
+        found = await self._database.fetch_one(_FIND, row)
         return None if found is None else Seen(None if found[1] is None else json.loads(found[1]))
 
     async def read(self, original: OriginalKey, view: str, part: str, at: int, size: int) -> bytes | None:

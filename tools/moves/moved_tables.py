@@ -12,6 +12,7 @@ from typing import Any
 from psycopg import sql
 
 from graph.errors import ConfigurationError
+from tools.storage.batches import in_batches
 from tools.storage.database import Connection, value_of
 from tools.storage.partitions import Place
 
@@ -325,16 +326,7 @@ async def make_alike(
 
 def _batches(keys: Iterable[Key], digests: Mapping[Key, Digest]) -> Iterator[list[Key]]:
     """Yield the keys in batches of at most ``ROWS_AT_ONCE`` rows, or of one key that has more."""
-    batch: list[Key] = []
-    rows = 0
-    for key in keys:
-        if batch and rows + digests[key][0] > ROWS_AT_ONCE:
-            yield batch
-            batch, rows = [], 0
-        batch.append(key)
-        rows += digests[key][0]
-    if batch:
-        yield batch
+    return in_batches(keys, lambda key: digests[key][0], ROWS_AT_ONCE)
 
 
 _INTO = "COPY {table} ({columns}) FROM STDIN (FORMAT binary)"

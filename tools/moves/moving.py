@@ -101,7 +101,7 @@ class _Mark:
     """What, where it changes, changes segments or vectors without their documents."""
 
     embedding: str | None
-    has_impacts: bool
+    terms_version: int
 
 
 OnProgress = Callable[[str], None]
@@ -230,8 +230,7 @@ class WorkspaceMove:
         for table in self._tables:
             if table.name not in ("segments", "segment_vectors"):
                 await self._target.execute(sql.SQL("ANALYZE {}").format(sql.Identifier(table.name)))
-        if mark.has_impacts:
-            await maintain(self._target, self._there)  # which builds the index of vectors
+        await maintain(self._target, self._there)  # which builds the index of vectors
         mark = await self._pass("compared", whole=True)
         while self._report.passes[-1].rows > SMALL_ROWS and len(self._report.passes) < MOST_PASSES:
             now = await self._pass("followed", whole=False)
@@ -617,6 +616,6 @@ INSERT INTO embedding_models (model, dimension) SELECT %s, %s
 WHERE NOT EXISTS (SELECT FROM embedding_models) ON CONFLICT (only_one) DO NOTHING
 """
 _MARK = """
-SELECT (SELECT recorded_at::text FROM embedding_models), (impacts_from IS NULL) FROM library_statistics
+SELECT (SELECT recorded_at::text FROM embedding_models), terms_version FROM library_statistics
 WHERE workspace = %s
 """

@@ -88,8 +88,7 @@ class Originals:
             "hashes": list(found),
             "sizes": [len(data) for data in found.values()],
         }
-        async with self._database.connection() as connection:
-            await connection.execute(_STAGE, rows)
+        await self._database.execute(_STAGE, rows)
         for digest, data in found.items():
             key = OriginalKey(workspace, digest)
             if not await self._outside.exists(key):
@@ -114,8 +113,7 @@ class Originals:
         """Find the original of a document that the identity may read. Raises NotFound."""
         number = await self._workspaces.number(identity.workspace)
         row = {"workspace": number, **reading_as(identity), "document_id": as_uuid(document_id)}
-        async with self._database.connection() as connection:
-            found = await (await connection.execute(_FIND, row)).fetchone()
+        found = await self._database.fetch_one(_FIND, row)
         if found is None:
             raise NotFound(f"There is no document {document_id}.")
         digest, size, media_type, name, place, content_hash = found
@@ -134,8 +132,7 @@ class Originals:
         """
         number = await self._workspaces.number(identity.workspace)
         row = {"workspace": number, **reading_as(identity), "document_id": as_uuid(document_id)}
-        async with self._database.connection() as connection:
-            found = await (await connection.execute(_MEDIA_TYPE, row)).fetchone()
+        found = await self._database.fetch_one(_MEDIA_TYPE, row)
         if found is None:
             raise NotFound(f"There is no document {document_id}.")
         return str(found[0])

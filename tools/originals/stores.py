@@ -112,9 +112,7 @@ class DatabaseStore:
 
     async def exists(self, key: OriginalKey) -> bool:
         """Whether the original is stored here."""
-        async with self._database.connection() as connection:
-            found = await connection.execute(_EXISTS, [key.workspace, key.sha256, POSTGRESQL])
-            return await found.fetchone() is not None
+        return await self._database.fetch_one(_EXISTS, [key.workspace, key.sha256, POSTGRESQL]) is not None
 
     async def delete_workspace(self, workspace: int) -> None:
         """Remove all originals of a workspace that are stored here."""

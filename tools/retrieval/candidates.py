@@ -204,7 +204,7 @@ async def read_query_weights(conn: Connection, place: Place, bound: Mapping[str,
     async with planned(conn):
         rows = await _statement(place).execute(conn, {**bound, "fresh_documents": FRESH_DOCUMENTS})
     [(terms, idfs, max_df, segments, fresh, engine, collection, dimension, state)] = rows
-    index = None if engine is None else SearchIndex(engine, collection, dimension, state, None, None)
+    index = None if engine is None else SearchIndex(engine, collection, dimension, state)
     return QueryWeights(index, segments or 0, dict(zip(terms or [], idfs or [], strict=True)), max_df or 0, fresh or [])
 
 

@@ -7,7 +7,6 @@ of the index, what it found is thrown away and the tables are searched.
 import asyncio
 import logging
 import time
-from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from contextvars import Context
 from dataclasses import dataclass, field
@@ -30,6 +29,7 @@ from tools.retrieval.flat_index import (
     Stamp,
     row_memory,
 )
+from tools.storage.batches import in_batches
 from tools.storage.database import Connection, Database
 from tools.storage.partitions import LIBRARY_VERSION, ReadTables, joined, partition_name, vectors_name
 from tools.telemetry.metrics import VECTOR_MEMORY
@@ -181,7 +181,7 @@ class FlatIndexes:
             read = ReadSegments(index.dimension)
             tables = ReadTables.of(workspace, parts)
             statement = sql.SQL(_DOCUMENTS.format(segments=tables.segments, vectors=tables.vectors))
-            for batch in _batches(outdated, stamps):
+            for batch in in_batches(outdated, lambda each: stamps[each].rows, BATCH_ROWS):
                 found = await conn.execute(statement, [[each.hex() for each in batch]], prepare=False, binary=True)
                 await asyncio.to_thread(read.add, await found.fetchall())
         return await asyncio.to_thread(index.renewed, version, stamps, read)
@@ -220,20 +220,6 @@ def _segments(version: str) -> int:
 
 def _stamps(packed: bytes | None) -> dict[bytes, Stamp]:
     return {row[0]: Stamp(*row[1:]) for row in _STAMP.iter_unpack(packed or b"")}
-
-
-def _batches(document_ids: list[bytes], stamps: Mapping[bytes, Stamp]) -> Iterator[list[bytes]]:
-    """Divide documents by the number of their segments; a large one is a batch by itself."""
-    batch: list[bytes] = []
-    rows = 0
-    for document_id in document_ids:
-        if batch and rows + stamps[document_id].rows > BATCH_ROWS:
-            yield batch
-            batch, rows = [], 0
-        batch.append(document_id)
-        rows += stamps[document_id].rows
-    if batch:
-        yield batch
 
 
 _VERSION = f"""

@@ -14,18 +14,8 @@ from typing import LiteralString
 from psycopg import errors, sql
 
 from text.terms import term_of
-from tools.retrieval.segment_rows import (
-    HEADER,
-    TRAILER,
-    PackedDocument,
-    TermCounts,
-)
-from tools.retrieval.term_counting import (
-    COMMON,
-    add_missing_impacts,
-    count_common_terms,
-    have_impacts,
-)
+from tools.retrieval.segment_rows import HEADER, TRAILER, PackedDocument, TermCounts
+from tools.retrieval.term_counting import COMMON, count_common_terms
 from tools.storage.database import Connection, has_vectors, value_of
 from tools.storage.index_changes import QUEUE_CHANGES
 from tools.storage.partitions import (
@@ -270,14 +260,14 @@ async def maintain(conn: Connection, workspace: int, *, index_vectors_above: int
 async def _maintain(conn: Connection, workspace: int, index_vectors_above: int) -> None:
     place = await find_place(conn, workspace)
     found = await conn.execute(
-        "SELECT segments, counted_at, impacts_from IS NOT NULL, reltuples < 0 FROM library_statistics, pg_class"
+        "SELECT segments, counted_at, reltuples < 0 FROM library_statistics, pg_class"
         " WHERE workspace = %s AND oid = 'documents'::regclass",
         [workspace],
     )
     row = await found.fetchone()
     if row is None or place is None:
         return
-    segments, counted_at, lacks_impacts, is_unknown = row
+    segments, counted_at, is_unknown = row
     if is_unknown:  # else a search would look documents up by any index of the workspace, until autovacuum comes by
         await conn.execute("ANALYZE documents")
     has_grown, memory = segments > GROWTH * max(counted_at, COMMON), counting_memory(segments)
@@ -290,12 +280,8 @@ async def _maintain(conn: Connection, workspace: int, index_vectors_above: int) 
         " JOIN pg_am a ON a.oid = c.relam WHERE i.indrelid = ANY(%s::text[]::regclass[]) AND a.amname = 'gin'",
         [[partition_name(workspace, part) for part in range(place.parts)]],
     )
-    if lacks_impacts:
-        await add_missing_impacts(conn, workspace)
-    if lacks_impacts or has_grown:
-        counted = await count_common_terms(conn, workspace, memory=memory)
-        if counted and lacks_impacts:
-            await have_impacts(conn, workspace)
+    if has_grown:
+        await count_common_terms(conn, workspace, memory=memory)
         # Beside the planner's statistics this marks pages that everybody sees, which are read faster.
         for each in place.tables:
             await conn.execute(sql.SQL("VACUUM (ANALYZE) {}, {}").format(each.segments, each.vectors))

@@ -12,7 +12,7 @@ from text.terms import TERMS_VERSION, TermVector, weigh_segment, with_impacts
 from tools.retrieval.indexing import add_words, counting_memory
 from tools.retrieval.scope import as_array
 from tools.retrieval.structure import named_and_around, unpack_blocks
-from tools.retrieval.term_counting import count_common_terms, have_impacts
+from tools.retrieval.term_counting import count_common_terms
 from tools.storage.database import Connection, has_vectors
 from tools.storage.index_changes import QUEUE_CHANGES
 from tools.storage.partitions import Tables, lock_library
@@ -51,8 +51,7 @@ async def weigh_anew(conn: Connection, workspace: int) -> int:
                 break
             await _write(conn, workspace, place.tables, page, as_vectors=as_vectors)
         after, weighed = (str(page[-1][0]), page[-1][1]), weighed + len(page)
-    if await count_common_terms(conn, workspace, memory=counting_memory(row[1])):
-        await have_impacts(conn, workspace)
+    await count_common_terms(conn, workspace, memory=counting_memory(row[1]))
     return weighed
 
 

@@ -1,20 +1,18 @@
-"""Count the common terms of a workspace, and give impact keys to segments of earlier releases, while it changes.
+"""Count the common terms of a workspace while it changes.
 
 The count reads a snapshot and takes no lock. Whoever changes segments meanwhile notes what that changes
 (``term_changes``); a change that the snapshot shows is counted already, the others are added under a short lock.
 """
 
 from typing import LiteralString
-from uuid import UUID
 
 from psycopg import sql
 
-from text.terms import IMPACT_LEVELS, IMPACT_SPACE, IMPACT_STEP, LEAST_IMPACT
-from tools.storage.database import Connection, has_vectors, only_one, value_of
-from tools.storage.partitions import find_place, lock_library, partition_name
+from text.terms import TERMS_VERSION
+from tools.storage.database import Connection, only_one
+from tools.storage.partitions import find_place, lock_library
 
 COMMON = 200  # segments that hold a term before it is counted in a table rather than by the index
-DOCUMENTS_AT_ONCE = 50  # that get impact keys in one transaction
 
 
 async def count_common_terms(conn: Connection, workspace: int, *, memory: str) -> bool:
@@ -40,7 +38,7 @@ async def count_common_terms(conn: Connection, workspace: int, *, memory: str) -
             async with conn.transaction():
                 await lock_library(conn, workspace)
                 for statement in _REPLACE:
-                    await conn.execute(statement, {"workspace": workspace, "common": COMMON})
+                    await conn.execute(statement, {"workspace": workspace, "common": COMMON, "rules": TERMS_VERSION})
             return True
         finally:
             if not conn.closed:
@@ -75,62 +73,10 @@ _REPLACE: tuple[LiteralString, ...] = (
     WHERE coalesce(c.segments, 0) + coalesce(l.segments, 0) >= %(common)s
     """,
     "DELETE FROM term_changes WHERE workspace = %(workspace)s",
-    "UPDATE library_statistics SET counted_at = segments, recounting = false WHERE workspace = %(workspace)s",
-)
-
-
-async def add_missing_impacts(conn: Connection, workspace: int) -> bool:
-    """Give impact keys to the segments of earlier releases, some documents a transaction; return whether any lacked.
-
-    It goes on where it was cut short. Count the terms afterwards, then ``have_impacts``: until then searches do
-    without. Needs an autocommit connection.
+    # Searches use the impact keys once all segments have them, which is known of these rules, and they are counted.
     """
-    levels = _LEVELS if await has_vectors(conn) else _LEVELS_IN_ARRAYS
-    statement = sql.SQL(_ADD).format(
-        partition=sql.Identifier(partition_name(workspace)),
-        weighed=sql.SQL(levels),
-        least=sql.Literal(LEAST_IMPACT),
-        step=sql.Literal(IMPACT_STEP),
-        count=sql.Literal(IMPACT_LEVELS),
-        space=sql.Literal(IMPACT_SPACE),
-        first=sql.Literal(UUID(int=0)),
-    )
-    lacked = False
-    while True:
-        async with conn.transaction():
-            await lock_library(conn, workspace)
-            if await value_of(conn, statement, {"workspace": workspace, "documents": DOCUMENTS_AT_ONCE}) is None:
-                return lacked
-        lacked = True
-
-
-async def have_impacts(conn: Connection, workspace: int) -> None:
-    """Let searches use the impact keys, which all segments have now."""
-    await conn.execute("UPDATE library_statistics SET impacts_from = NULL WHERE workspace = %s", [workspace])
-
-
-# Both read a segment's terms and weights; the weights of an array are in the order of its first terms.
-_LEVELS: LiteralString = """
-    SELECT split_part(pair, ':', 1)::bigint AS term, split_part(pair, ':', 2)::real AS weight
-    FROM string_to_table(trim(split_part(s.weights::text, '/', 1), '{{}}'), ',') AS pair WHERE pair <> ''"""
-_LEVELS_IN_ARRAYS: LiteralString = (
-    "SELECT term::bigint, weight FROM unnest(s.terms, s.weights) AS each (term, weight) WHERE weight IS NOT NULL"
+    UPDATE library_statistics SET counted_at = segments, recounting = false,
+        impacts_from = CASE WHEN terms_version < %(rules)s THEN impacts_from END
+    WHERE workspace = %(workspace)s
+    """,
 )
-_ADD: LiteralString = """
-WITH batch AS MATERIALIZED (
-    SELECT DISTINCT s.document_id FROM library_statistics AS l JOIN {partition} AS s ON s.document_id > l.impacts_from
-    WHERE l.workspace = %(workspace)s AND s.workspace = %(workspace)s ORDER BY s.document_id LIMIT %(documents)s
-), added AS (
-    UPDATE {partition} AS s SET terms = s.terms || ARRAY(
-        SELECT (-1 - (term * {count} + least(trunc((weight - {least}::real) / {step}::real)::integer, {count} - 1))
-            %% {space})::integer
-        FROM ({weighed}) AS weighed WHERE weight >= {least}::real ORDER BY term
-    )
-    WHERE s.workspace = %(workspace)s AND s.document_id IN (SELECT document_id FROM batch UNION ALL SELECT {first})
-        AND NOT s.terms[cardinality(s.terms)] < 0
-), reached AS (
-    SELECT document_id FROM batch ORDER BY document_id DESC LIMIT 1
-)
-UPDATE library_statistics SET impacts_from = (SELECT document_id FROM reached)
-WHERE workspace = %(workspace)s AND EXISTS (SELECT 1 FROM reached) RETURNING impacts_from
-"""

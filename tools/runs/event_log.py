@@ -74,8 +74,7 @@ class RunLogs:
 
     async def stored_end(self, run: Run) -> Envelope | None:
         """Return the terminal event that this attempt at a run has stored already, None where it has stored none."""
-        async with self.database.connection() as connection:
-            row = await (await connection.execute(_STORED_END, [run.run_id, run.attempt])).fetchone()
+        row = await self.database.fetch_one(_STORED_END, [run.run_id, run.attempt])
         return None if row is None else self.stored(run).envelope(*row)
 
     async def current(self, identity: Identity, session_id: str) -> "StoredRun | None":
@@ -84,8 +83,7 @@ class RunLogs:
 
     async def _find_one(self, query: str, key: str, identity: Identity) -> "StoredRun | None":
         keys = [key, await self.workspaces.number(identity.workspace), identity.user]
-        async with self.database.connection() as connection:
-            row = await (await connection.execute(query, keys)).fetchone()
+        row = await self.database.fetch_one(query, keys)
         return None if row is None else replace(StoredRun(self, *row), reader=identity)
 
 
@@ -154,8 +152,7 @@ class StoredRun:
 
     async def cancel(self, reason: StopReason) -> None:
         """Ask the process that answers the run to stop it, and wait until its end is recorded."""
-        async with self.logs.database.connection() as connection:
-            await connection.execute(_STOP, [reason, self.run_id])
+        await self.logs.database.execute(_STOP, [reason, self.run_id])
         with self.logs.notifications.subscribe(self.run_id) as wakeup:
             while await self._read_end() is None:
                 await wait_for_wakeup(wakeup, POLL_SECONDS)
@@ -163,8 +160,7 @@ class StoredRun:
 
     async def _read_after(self, after: int) -> list[Envelope]:
         async def read() -> list[Any]:
-            async with self.logs.database.connection() as connection:
-                return await (await connection.execute(_LOG, [self.run_id, after, EVENTS_PER_READ])).fetchall()
+            return await self.logs.database.fetch_all(_LOG, [self.run_id, after, EVENTS_PER_READ])
 
         rows = await retry_while_unavailable(read)
         return [self.envelope(seq, payload) for seq, payload in rows]
@@ -175,8 +171,7 @@ class StoredRun:
 
     async def _read_end(self) -> "_RunEnd | None":
         async def read() -> Any:
-            async with self.logs.database.connection() as connection:
-                return await (await connection.execute(_END, [self.run_id])).fetchone()
+            return await self.logs.database.fetch_one(_END, [self.run_id])
 
         row = await retry_while_unavailable(read)
         if row is None:

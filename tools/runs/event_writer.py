@@ -173,8 +173,7 @@ class EventWriter:
         }
 
         async def write() -> set[str]:
-            async with self._database.connection() as connection:
-                found = await (await connection.execute(WRITE_EVENTS, rows)).fetchone()
+            found = await self._database.fetch_one(WRITE_EVENTS, rows)
             assert found is not None
             return set(found[0])
 

@@ -151,8 +151,7 @@ class Leases:
 
     async def release(self, run: Run) -> None:
         """Release the lease of a run, so that another process can take it over at once."""
-        async with self._database.connection() as connection:
-            await connection.execute(_RELEASE, [run.run_id, run.attempt])
+        await self._database.execute(_RELEASE, [run.run_id, run.attempt])
 
     async def stop_others(self, session_id: str, reason: StopReason) -> None:
         """Ask the processes that hold a session's unfinished runs to stop them."""

@@ -89,14 +89,12 @@ class VerdictUpgrades:
 
     async def run(self) -> int:
         """Settle what can be settled in all messages; return in how many something was."""
-        async with self._database.connection() as connection:
-            waiting = [Word(*row) for row in await (await connection.execute(_WAITING)).fetchall()]
+        waiting = [Word(*row) for row in await self._database.fetch_all(_WAITING)]
         standings = await self._standings(waiting)
         row = {"at": _BEGINNING, "id": _FIRST, "words": [Jsonb([word._asdict()]) for word in standings]}
         settled = 0
         while standings:
-            async with self._database.connection() as connection:
-                page = await (await connection.execute(_PAGE, row)).fetchall()
+            page = await self._database.fetch_all(_PAGE, row)
             if not page:
                 break
             for _, message_id, version, body in page:
@@ -108,8 +106,7 @@ class VerdictUpgrades:
 
     async def of_message(self, message_id: str) -> bool:
         """Settle what can be settled in a message that was just stored."""
-        async with self._database.connection() as connection:
-            row = await (await connection.execute(_ONE, [message_id])).fetchone()
+        row = await self._database.fetch_one(_ONE, [message_id])
         if row is None:
             return False
         _, _, version, body = row
@@ -179,8 +176,7 @@ class SessionEvents:
 
     async def _messages(self, session_id: str) -> list[tuple[str, datetime | None, bool]]:
         """Return the messages that were settled, when, and those that wait for an exam."""
-        async with self.database.connection() as connection:
-            return await (await connection.execute(_OF_SESSION, {"session": session_id})).fetchall()
+        return await self.database.fetch_all(_OF_SESSION, {"session": session_id})
 
     async def _event(self, identity: Identity, session_id: str, message_id: str, at: datetime) -> VerdictsUpgraded:
         read = (await self.sessions.whole(identity, session_id, through=message_id)).messages[-1]

@@ -351,7 +351,7 @@ class Sessions:
             question = await (await connection.execute(FIRST_QUESTION, [session_id])).fetchone()
         if session.title != DEFAULT_TITLE or question is None:
             return session.title
-        async with nullcontext() if self._spending is None else self._spending.title(identity):
+        async with nullcontext() if self._spending is None else self._spending.beside_runs(identity, "title"):
             title, _ = await best_title(self._titler(question[1]), question[0])
         if await self.set_auto_title(session_id, title):
             return title

@@ -179,8 +179,7 @@ class Shares:
     async def revoke_all(self, workspace: str, user: str | None = None) -> int:
         """End the shares of a user in a workspace, or of all its users; return how many. Raises NotFound."""
         row = {"workspace": await self._workspaces.number(workspace), "user": user}
-        async with self._database.connection() as connection:
-            return (await connection.execute(_OF_USER, row)).rowcount
+        return await self._database.execute(_OF_USER, row)
 
     async def open(self, token: str) -> OpenedShare | None:
         """Return what a token opens; None for one that is not valid or not any more.
@@ -215,8 +214,7 @@ class Shares:
 
 async def expire_shares(database: Database) -> None:
     """Delete the shares that are over."""
-    async with database.connection() as connection:
-        await connection.execute(_EXPIRE)
+    await database.execute(_EXPIRE)
 
 
 async def _require_session(connection: Connection, row: dict[str, Any]) -> None:

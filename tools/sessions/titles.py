@@ -92,5 +92,4 @@ class SessionTitler:
         return (title, usage) if updated else None
 
     async def _has_row(self, statement: str, row: dict[str, str]) -> bool:
-        async with self._database.connection() as connection:
-            return await (await connection.execute(statement, row)).fetchone() is not None
+        return await self._database.fetch_one(statement, row) is not None

@@ -215,25 +215,11 @@ class Spending:
         account.settle(use)
 
     @asynccontextmanager
-    async def verification(self, identity: Identity) -> AsyncIterator[None]:
-        """Charge what a verification uses. It is never refused: where a limit is reached, no model is asked."""
-        async with self._beside_runs(identity, "verification"):
-            yield
+    async def beside_runs(self, identity: Identity, kind: Kind) -> AsyncIterator[None]:
+        """Charge what work of an identity beside its runs uses.
 
-    @asynccontextmanager
-    async def suggestion(self, identity: Identity) -> AsyncIterator[None]:
-        """Charge what making suggestions uses; where a limit is reached, no model is asked."""
-        async with self._beside_runs(identity, "suggestion"):
-            yield
-
-    @asynccontextmanager
-    async def title(self, identity: Identity) -> AsyncIterator[None]:
-        """Charge what a title uses that somebody asks for; where a limit is reached, no model is asked."""
-        async with self._beside_runs(identity, "title"):
-            yield
-
-    @asynccontextmanager
-    async def _beside_runs(self, identity: Identity, kind: Kind) -> AsyncIterator[None]:
+        It is never refused: where a limit is reached, no model is asked.
+        """
         account = await self.open(identity, checked=False)
         try:
             await account.refresh()
@@ -307,8 +293,7 @@ class Spending:
             "since": since,
             "until": until,
         }
-        async with self._database.connection() as connection:
-            found = await (await connection.execute(query.encode(), values)).fetchall()
+        found = await self._database.fetch_all(query.encode(), values)
         rows: dict[str | None, SpentRow] = {}
         for each in found:
             rows.setdefault(each[0], SpentRow(each[0])).add(each)
@@ -351,8 +336,7 @@ class Spending:
             "address": payer.address,
             "currency": self.settings.currency,
         }
-        async with self._database.connection() as connection:
-            rows = await (await connection.execute(query.encode(), values)).fetchall()
+        rows = await self._database.fetch_all(query.encode(), values)
         return {scope: Totals(row[0], int(row[1]), row[2]) for scope, row in zip(scopes, rows, strict=True)}
 
 

@@ -292,6 +292,21 @@ class Database:
                     await connection.close()  # so that the pool looks for the primary among the hosts of its address
                     raise
 
+    async def execute(self, statement: Query, parameters: Parameters = None) -> int:
+        """Execute one statement; return how many rows it changed. Raises what ``connection`` raises."""
+        async with self.connection() as connection:
+            return (await connection.execute(statement, parameters)).rowcount
+
+    async def fetch_one(self, statement: Query, parameters: Parameters = None) -> tuple[Any, ...] | None:
+        """Return the first row of one statement; None where there is none. Raises what ``connection`` raises."""
+        async with self.connection() as connection:
+            return await (await connection.execute(statement, parameters)).fetchone()
+
+    async def fetch_all(self, statement: Query, parameters: Parameters = None) -> list[tuple[Any, ...]]:
+        """Return all rows of one statement. Raises what ``connection`` raises."""
+        async with self.connection() as connection:
+            return await (await connection.execute(statement, parameters)).fetchall()
+
     async def read(self, work: Callable[[Connection], Awaitable[T]], *, seconds: float | None = READING_SECONDS) -> T:
         """Do readings on a borrowed connection and return what ``work`` does: on the replica, where there is one.
 

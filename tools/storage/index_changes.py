@@ -6,7 +6,6 @@ is queued that did not happen. Without such an index nothing is.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Literal, LiteralString
 
 from tools.storage.database import Connection, row_of, value_of
@@ -20,7 +19,7 @@ SELECT {workspace}, document_id FROM {documents} WHERE EXISTS (SELECT FROM searc
 """
 _QUEUE_WORKSPACE = "INSERT INTO index_changes (workspace) SELECT %s WHERE EXISTS (SELECT FROM search_index)"
 _READ = """
-SELECT engine, prefix || '_' || library || '_' || generation AS collection, dimension, state, filled_at, compared_at
+SELECT engine, prefix || '_' || library || '_' || generation AS collection, dimension, state
 FROM search_index
 """
 _BEGIN = """
@@ -56,8 +55,6 @@ class SearchIndex:
     collection: str
     dimension: int
     state: IndexState
-    filled_at: datetime | None
-    compared_at: datetime | None
 
 
 @dataclass(frozen=True, slots=True)

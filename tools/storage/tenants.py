@@ -137,8 +137,7 @@ class Workspaces:
         now = time.monotonic()
         if now - self._looked_at >= MOVES_SECONDS:
             self._looked_at = now
-            async with self._database.connection() as connection:
-                found = await (await connection.execute(_ELSEWHERE)).fetchall()
+            found = await self._database.fetch_all(_ELSEWHERE)
             self._elsewhere = {name: is_moved for name, is_moved in found}
         is_moved = self._elsewhere.get(name)
         if is_moved is not None:
@@ -171,15 +170,11 @@ class Workspaces:
 
     async def names(self) -> tuple[str, ...]:
         """Return the names of all workspaces that are here, in their order."""
-        async with self._database.connection() as connection:
-            found = await connection.execute(_NAMES)
-            return tuple([row[0] for row in await found.fetchall()])
+        return tuple([row[0] for row in await self._database.fetch_all(_NAMES)])
 
     async def list(self) -> list[WorkspaceSummary]:
         """List the workspaces by name, each with the counts of its contents."""
-        async with self._database.connection() as connection:
-            found = await connection.execute(_LIST)
-            return [WorkspaceSummary(*row) for row in await found.fetchall()]
+        return [WorkspaceSummary(*row) for row in await self._database.fetch_all(_LIST)]
 
     def forget(self, name: str) -> None:
         """Look up anew, when it is next asked for, which workspace has the name and where its segments are."""

@@ -7,18 +7,12 @@ or a run.
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from typing import Protocol
 
-from prometheus_client import (
-    CollectorRegistry,
-    Counter,
-    Gauge,
-    Histogram,
-    Info,
-    PlatformCollector,
-    ProcessCollector,
-)
+import prometheus_client
+from prometheus_client import CollectorRegistry, PlatformCollector, ProcessCollector
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.exposition import choose_encoder
 
@@ -27,6 +21,9 @@ from graph.events import AnyEvent, RunFailed, RunFinished, TextDelta
 REGISTRY = CollectorRegistry()
 ProcessCollector(registry=REGISTRY)
 PlatformCollector(registry=REGISTRY)
+Counter = partial(prometheus_client.Counter, registry=REGISTRY)
+Gauge = partial(prometheus_client.Gauge, registry=REGISTRY)
+Histogram = partial(prometheus_client.Histogram, registry=REGISTRY)
 
 QUICK = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)  # seconds
 SLOW = (0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 40, 80, 160)
@@ -36,61 +33,51 @@ RUNS = Counter(
     "citewell_runs",
     "Runs whose end this process has stored.",
     ["outcome", "stop_reason"],
-    registry=REGISTRY,
 )
 VERDICTS = Counter(
     "citewell_verdicts",
     "Claims of the answers that this process has stored, by verdict and by who gave it.",
     ["verdict", "by"],
-    registry=REGISTRY,
 )
 FIRST_EVENT = Histogram(
     "citewell_run_first_event_seconds",
     "From a run's request until its first event is committed.",
     buckets=QUICK,
-    registry=REGISTRY,
 )
 FIRST_TEXT = Histogram(
     "citewell_run_first_text_seconds",
     "From a run's request until the first text of its answer is committed.",
     buckets=SLOW,
-    registry=REGISTRY,
 )
 RUN_SECONDS = Histogram(
     "citewell_run_seconds",
     "From a run's request until its end is stored.",
     ["outcome"],
     buckets=SLOW,
-    registry=REGISTRY,
 )
 RETRIEVALS = Histogram(
     "citewell_retrieval_seconds",
     "Searches of the library.",
     buckets=QUICK,
-    registry=REGISTRY,
 )
 VECTOR_MEMORY = Gauge(
     "citewell_vector_memory_bytes",
     "Memory of the vectors that this process holds for its searches.",
-    registry=REGISTRY,
 )
 INDEX_SEARCHES = Counter(
     "citewell_index_searches",
     "Searches with an index outside of PostgreSQL: `answered` by its candidates, or by PostgreSQL alone since it"
     " `failed`, is `resting` after that, is `lacking` a part of the library, or filters left too few (`narrow`).",
     ["result"],
-    registry=REGISTRY,
 )
 UNKNOWN_CANDIDATES = Counter(
     "citewell_index_unknown_candidates",
     "Candidates of this index that the workspace does not hold, and that were dropped.",
-    registry=REGISTRY,
 )
 INDEX_ROWS = Counter(
     "citewell_index_rows",
     "Rows of this index that this process has `written` or `deleted`.",
     ["change"],
-    registry=REGISTRY,
 )
 REPLICA_UP = Gauge(
     "citewell_replica_up", "1 while the read replica answers, 0 while the primary does.", registry=REGISTRY
@@ -98,72 +85,61 @@ REPLICA_UP = Gauge(
 REPLICA_LAG = Gauge(
     "citewell_replica_lag_seconds",
     "How long the read replica has not replayed what the primary had.",
-    registry=REGISTRY,
 )
 REPLICA_READINGS = Counter(
     "citewell_replica_readings",
     "Readings by what became of them: `replica` answered, or the primary did, for the reason that the label tells.",
     ["result"],
-    registry=REGISTRY,
 )
 REPLICA_WAIT = Histogram(
     "citewell_replica_wait_seconds",
     "How long readings waited until the replica had replayed what was acknowledged before them.",
     buckets=(0.001, *QUICK),
-    registry=REGISTRY,
 )
 MODEL_CALLS = Counter(
     "citewell_model_calls",
     "Requests to model endpoints, retries included; `code` is `ok` or that of the error.",
     ["operation", "model", "code"],
-    registry=REGISTRY,
 )
 MODEL_TOKENS = Counter(
     "citewell_model_tokens",
     "Tokens of these requests, estimated where an endpoint reports none.",
     ["operation", "model", "type"],
-    registry=REGISTRY,
 )
 MODEL_SECONDS = Histogram(
     "citewell_model_call_seconds",
     "Requests to model endpoints, to the end of the reply.",
     ["operation", "model"],
     buckets=SLOW,
-    registry=REGISTRY,
 )
 FILES = Counter(
     "citewell_ingested_files",
     "Files of jobs that this process has read, by what became of them.",
     ["result"],
-    registry=REGISTRY,
 )
 FEEDBACK = Counter(
     "citewell_feedback",
     "Feedback on answers that this process has stored, changed ones too; `reason` is empty where none was given.",
     ["rating", "reason"],
-    registry=REGISTRY,
 )
-SEGMENTS = Counter("citewell_ingested_segments", "Segments that this process has stored.", registry=REGISTRY)
-TAKEN_OVER = Counter("citewell_runs_taken_over", "Runs taken over from processes that died.", registry=REGISTRY)
+SEGMENTS = Counter("citewell_ingested_segments", "Segments that this process has stored.")
+TAKEN_OVER = Counter("citewell_runs_taken_over", "Runs taken over from processes that died.")
 LEASE_FAILURES = Counter(
     "citewell_lease_failures",
     "Times that leases could not be extended, of `runs` or of `files`.",
     ["of"],
-    registry=REGISTRY,
 )
-LIVE_STREAMS = Gauge("citewell_live_streams", "Server-Sent Event streams of runs that are open.", registry=REGISTRY)
+LIVE_STREAMS = Gauge("citewell_live_streams", "Server-Sent Event streams of runs that are open.")
 HTTP_REQUESTS = Counter(
     "citewell_http_requests",
     "HTTP requests, by the template of their route.",
     ["method", "route", "status"],
-    registry=REGISTRY,
 )
 HTTP_SECONDS = Histogram(
     "citewell_http_request_seconds",
     "HTTP requests, streams included, to the end of the response.",
     ["method", "route"],
     buckets=SLOW,
-    registry=REGISTRY,
 )
 
 
@@ -174,7 +150,7 @@ def _release() -> str:
         return "unknown"
 
 
-Info("citewell_build", "The release of Citewell.", registry=REGISTRY).info({"version": _release()})
+prometheus_client.Info("citewell_build", "The release of Citewell.", registry=REGISTRY).info({"version": _release()})
 
 
 @dataclass(slots=True)
