@@ -49,7 +49,8 @@ def listing_text(asked: LibraryQuestion, listing: Listing, language: str) -> str
     An order to change files is answered with what can be done instead, and where the file that it names is.
     """
     wording = prompts.lines(language)
-    count = wording.one_document if listing.total == 1 else wording.documents.format(count=listing.total)
+    total = f"{listing.total}+" if listing.at_least else listing.total
+    count = wording.one_document if total == 1 else wording.documents.format(count=total)
     told = {"name": excerpt(asked["name"], LONGEST_TITLE), "since": asked["since"], "until": asked["until"]}
     lead, nothing = (text.format(documents=count, **told) for text in _leads(asked, wording))
     if not listing.total:

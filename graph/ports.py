@@ -208,10 +208,11 @@ class ListedDocument:
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """Documents, the most recently changed first, of ``total`` in all."""
+    """Documents, the most recently changed first, of ``total`` in all, or ``at_least`` so many."""
 
     documents: tuple[ListedDocument, ...]
     total: int
+    at_least: bool = False
 
 
 class LibraryLanguages(Protocol):

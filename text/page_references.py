@@ -71,8 +71,13 @@ _LIST = LatePattern(
     rf"(?:{_BEFORE})({_NUMBER}(?:(?:{_THROUGH}|{_AND}){_AGAIN}{_NUMBER})*)",
     re.IGNORECASE,
 )
+_ENDS = r"(?![A-Za-zÀ-ÿ\d'’])"
 # A page that is called by letters, as those before the first are. "The page I read" is none.
-_LETTERED = r"((?!I\b)(?:[IVXLC]+|[ivxlc]+|[A-Za-z]{1,2}[-.]?\d{1,4}))(?![A-Za-zÀ-ÿ\d])"
+_LETTERED = r"((?!I\b)(?:[IVXLC]+|[ivxlc]{2,}|[vx]|[A-Za-z]{1,2}-?\d{1,4}))" + _ENDS
+# What is no doubt a label; "a landing page v2" and "Seite A4" may be something else, and stay in the question.
+_SURE_LABEL = re.compile(
+    rf"(?i:{_BEFORE})(?:[IVXLC]{{2,}}|[ivxlc]{{2,}}|[A-Za-z]{{1,2}}-\d{{1,4}}){_ENDS}|第\s?[IVXLCivxlc]+\s?[页頁]"
+)
 _LABEL = re.compile(rf"(?i:{_BEFORE}){_LETTERED}|第\s?{_LETTERED}\s?[页頁]")
 _SPAN = LatePattern(rf"({_NUMBER})(?:{_THROUGH}{_AGAIN}({_NUMBER}))?", re.IGNORECASE)
 _PAGE_WORD = re.compile(_BEFORE, re.IGNORECASE)  # one is in whatever the other patterns of spaced languages find
@@ -117,7 +122,7 @@ def page_labels(question: str) -> frozenset[str]:
 
 def without_page_references(question: str) -> str:
     """Remove the page references from a question, so that only what it asks about those pages is left."""
-    text = _LABEL.sub(" ", compose(question))
+    text = _SURE_LABEL.sub(" ", compose(question))
     text = _COUNTED.sub(" ", _HAN_LIST.sub(" ", text))
     if _PAGE_WORD.search(text):
         text = _ORDINAL_PAGE.sub(" ", _LIST.sub(" ", text))

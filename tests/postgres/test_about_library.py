@@ -201,5 +201,6 @@ async def test_what_a_document_mentions_is_in_its_text(citewell: Citewell, catal
     assert await titles(catalogue, "Which documents mention photosynthesis?") == ["Light", "Plants"]
     assert await titles(catalogue, "Which markdown files mention photosynthesis?") == ["Light"]
     assert await titles(catalogue, "Which PDFs mention photosynthesis?") is None, "its contents are asked"
+    assert await titles(catalogue, "Which documents mention leave?") is None, "and leaves are another word"
     message = await answered(citewell, "Which documents mention mitochondria?")
     assert [source["title"] for source in message["sources"]] == ["Animals"]

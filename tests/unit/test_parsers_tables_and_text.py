@@ -141,3 +141,13 @@ def test_plain_text_is_kept_and_its_blocks_cover_its_words(text: str) -> None:
 def test_a_row_that_is_nothing_but_its_name_answers_nothing(name: str, data: str) -> None:
     parsed = parse(data.encode(), name=name)
     assert [block.kind for block in parsed.blocks] == ["table_row", "table_row", "label"]
+
+
+@pytest.mark.parametrize(
+    "said", ["Visitors must sign in at the desk", "Hotline +49 30 1234567", "12 May 2026", "访客必须登记"]
+)
+def test_a_row_whose_first_cell_says_something_is_a_row(said: str) -> None:
+    parsed = parse(
+        f"| Rule | Exception |\n|---|---|\n| {said} | |\n| Dogs stay outside | guide dogs |\n".encode(), name="x.md"
+    )
+    assert [block.kind for block in parsed.blocks] == ["table_row"] * 3

@@ -14,6 +14,7 @@ def give_way(process: int | None = None) -> None:
     Where Linux shares the processor between sessions first (autogroups), niceness alone counts within one session.
     """
     process = process or os.getpid()
-    os.setpriority(os.PRIO_PROCESS, process, NICENESS)
+    own = os.getpriority(os.PRIO_PROCESS, process)  # to lower a higher one takes a right
+    os.setpriority(os.PRIO_PROCESS, process, max(own, NICENESS))
     with suppress(OSError):  # not Linux, or without autogroups
         Path(f"/proc/{process}/autogroup").write_text(str(SESSION_NICENESS), encoding="ascii")

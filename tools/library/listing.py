@@ -8,6 +8,7 @@ from graph.ports import ListedDocument, Listing, SearchQuery, SegmentSearcher
 from graph.rows import Turn
 from text.language import language, stop_words
 from text.normal_forms import fold_case
+from text.words import folded_words, is_indexed_by_bigrams
 from tools.library.document_filters import containing
 from tools.retrieval.scope import LASTING, VISIBLE, reading_as
 from tools.rules.library_questions import after_listing, library_question
@@ -69,7 +70,9 @@ class LibraryCatalogue:
         """
         if asked["asks"] == "edit" and not asked["is_file"]:
             return Listing((), 0)
-        mentioning = await self._mentioning(asked["name"], identity, spaces) if asked["asks"] == "mention" else None
+        mentioning, at_least = None, False
+        if asked["asks"] == "mention":
+            mentioning, at_least = await self._mentioning(asked["name"], identity, spaces)
         in_titles = asked["asks"] == "find" and not asked["is_file"]
         name = asked["name"].casefold().removeprefix("./").lstrip("/")
         row: dict[str, Any] = {
@@ -94,15 +97,20 @@ class LibraryCatalogue:
             ListedDocument(document_id, title, path or url or space, created, updated)
             for document_id, title, path, url, space, created, updated, _ in found
         )
-        return Listing(documents, found[0][-1] if found else 0)
+        return Listing(documents, found[0][-1] if found else 0, at_least)
 
-    async def _mentioning(self, name: str, identity: Identity, spaces: Sequence[str]) -> Sequence[str]:
-        """Return the documents of which a segment has the words of a name."""
+    async def _mentioning(self, name: str, identity: Identity, spaces: Sequence[str]) -> tuple[Sequence[str], bool]:
+        """Return the documents of which a segment has the words of a name, and whether there may be more of them."""
         query = SearchQuery(name, identity, top_k=MENTIONING, min_score=0.0, spaces=tuple(spaces), expand=0)
         words = _words(fold_case(name))
         hits = (await self._searcher.search(query)).hits
-        texts = ((hit.segment.document_id, fold_case(hit.segment.text)) for hit in hits)
-        return tuple(dict.fromkeys(document_id for document_id, text in texts if all(each in text for each in words)))
+        found = dict.fromkeys(hit.segment.document_id for hit in hits if _holds(hit.segment.text, words))
+        return tuple(found), len(hits) >= MENTIONING
+
+
+def _holds(text: str, words: Sequence[str]) -> bool:
+    folded, known = folded_words(text)
+    return all(word in folded if is_indexed_by_bigrams(word) else word in known for word in words)
 
 
 def _words(name: str) -> list[str]:

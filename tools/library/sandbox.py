@@ -27,6 +27,7 @@ from tools.library.new_documents import DocumentFields, NewDocument, ReadyDocume
 from tools.library.reading import Progress, ReadFile, Reading, WiredDocument, silent
 from tools.library.sandbox_process import LENGTH, write_frame
 from tools.library.sandbox_tasks import Frame, Task
+from tools.parsers.archives import LIMITS
 from tools.retrieval.segment_rows import PackedDocument, TermCounts
 from tools.settings import JobSettings
 from tools.web.addresses import host_of
@@ -174,12 +175,12 @@ class Sandbox:
         ``whose`` is that of ``run``. Raises as ``run`` does, InvalidRequest, and what ``on_document`` does.
         """
 
-        left = MOST_FILES
+        left, room = MOST_FILES, LIMITS.unpacked
 
         async def on_part(part: dict[str, Any], data: bytes) -> None:
-            nonlocal left
-            left -= 1
-            if left < 0 or len(data) > max_bytes:  # only a process that a file has taken over sends so much
+            nonlocal left, room
+            left, room = left - 1, room - len(data)
+            if left < 0 or room < 0 or len(data) > max_bytes:  # only a process that a file has taken over sends so much
                 raise EOFError
             file = member_of(new, str(part["path"]), data)  # all else is what was said of the archive
             if "error" in part:

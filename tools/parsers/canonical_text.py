@@ -26,8 +26,9 @@ _UNSPACED_BREAK = LatePattern(rf"(?<={_UNSPACED})[ \t]*[\r\n]\s*(?={_UNSPACED})"
 _SPACE = re.compile(r"[ \t\r\n\f]+")
 FILE_LINE = re.compile(r"[^\r\n]*(?:\r\n|[\r\n]|\Z)")
 LINE = re.compile(r"[^\r\n\f]*(?:\r\n|[\r\n\f]|\Z)")
-# A row of a table that is nothing but its name: it answers nothing that its columns ask.
-_UNFILLED = re.compile(r"(?=[^|]*[^\W\d_])[^|\n]{0,59}[^|\n\s.!?)。！？）][ ]*(?:\|[ ]*)+")
+# A row of a table that is nothing but its name answers nothing that its columns ask. What has more than two words, or a
+# number, may be the answer itself.
+_UNFILLED = re.compile(rf"(?!{_UNSPACED}{{5}})(?:[^\W\d_]+[ ])?[^\W\d_]+[ ]*(?:\|[ ]*)+")
 _MARKED_FORMULA = re.compile("\x0e(\\d{1,7})\x0f([^\x0e]*)\x0e")
 _FORMULA_SIGNS = str.maketrans("", "", "\x0e\x0f")
 # Joiners and marks of direction stay: they change how the letters beside them look, or where.

@@ -25,6 +25,7 @@ from tools.storage.partitions import Place, ReadTables
 MOST_NEAR = 4000  # words that begin or end as one does, and are compared with it
 MOST_UNKNOWN = 4  # words of one question that are looked up
 MOST_READ = 200  # segments with a word that are looked at for one that may be read
+MOST_LOOKED_AT = 20_000  # where none of their text is read
 KEPT_SECONDS = 60.0
 MOST_KEPT = 50_000  # words of a workspace
 _BETWEEN = r"[^[:alnum:]]{1,2}"  # two words that are one in the question
@@ -191,11 +192,11 @@ def _as_expected(options: Sequence[Option]) -> list[tuple[str, float]]:
     return [(word, float(place == 0)) for place, option in enumerate(options) for word in option]
 
 
-def _is_in_text(*terms: str, beside: str = "true") -> str:
+def _is_in_text(*terms: str, beside: str = "true", most: int = MOST_READ) -> str:
     """Return the condition that a text with some terms is there which whoever asks may read."""
     keys = ", ".join(f"{{term_key}}{each}" for each in terms)
     return f"""EXISTS (
-        SELECT 1 FROM (SELECT document_id, body FROM {{indexed}} @> ARRAY[{keys}] LIMIT {MOST_READ}) AS s
+        SELECT 1 FROM (SELECT document_id, body FROM {{indexed}} @> ARRAY[{keys}] LIMIT {most}) AS s
             JOIN documents AS d ON d.workspace = {{workspace}} AND d.document_id = s.document_id
         WHERE d.deleted_at IS NULL AND {READABLE} AND {LASTING} AND {beside}
     )"""
@@ -210,8 +211,9 @@ SELECT l.terms_version, (
         ORDER BY v.word
     ) AS v WHERE ((SELECT %(allowed_spaces)s::text[] IS NULL AND NOT EXISTS (
             SELECT 1 FROM documents AS d WHERE d.workspace = {{workspace}} AND d.deleted_at IS NULL AND {LASTING}
-                AND (d.owner IS NOT NULL OR d.readers IS NOT NULL) AND {readable("d")} IS NOT TRUE
-        )) OR {_is_in_text("v.term")})
+                AND (d.owner IS NOT NULL OR d.readers IS NOT NULL)
+                AND NOT coalesce(d.readers @> '{{{{everyone}}}}', false) AND {readable("d")} IS NOT TRUE
+        )) OR {_is_in_text("v.term", most=MOST_LOOKED_AT)})
 ) FROM library_statistics AS l WHERE l.workspace = {{workspace}} AND {{here}}
 """
 _SIDE_BY_SIDE = "(o.side_by_side = '' OR s.body ~* o.side_by_side)"
