@@ -27,7 +27,20 @@ from bench.figures import PAGE, Figure, NotAvailable, aligned_right, median_of_r
 
 T = TypeVar("T")
 RESULTS = Path(__file__).parent / "results.json"
-PARTS = ("start", "stream", "durable", "load", "model", "flow", "retrieval", "common", "ingestion", "originals", "page")
+PARTS = (
+    "start",
+    "stream",
+    "langgraph",
+    "durable",
+    "load",
+    "model",
+    "flow",
+    "retrieval",
+    "common",
+    "ingestion",
+    "originals",
+    "page",
+)
 
 
 def main(arguments: list[str]) -> int:
