@@ -3,6 +3,7 @@
 import importlib
 import json
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -25,15 +26,17 @@ PARKING = {"title": "Parking", "text": "Parking is free on Sundays."}
 @pytest.fixture(scope="module")
 def modules(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[str]]:
     """The modules of a package that openapi-python-client makes; it warns of what it has to leave out."""
-    pytest.importorskip("openapi_python_client")
+    program = shutil.which("openapi-python-client")
+    if program is None:
+        pytest.skip("openapi-python-client is not on the PATH: `make contract` installs it")
     folder = tmp_path_factory.mktemp("generated")
     (folder / "openapi.json").write_text(json.dumps(create_app(Settings(_env_file=None)).openapi()))
     (folder / "config.yml").write_text(f"post_hooks: []\npackage_name_override: {PACKAGE}\n")
     options = ["--path", "openapi.json", "--config", "config.yml", "--meta", "none", "--output-path", PACKAGE]
     made = subprocess.run(
-        [sys.executable, "-m", "openapi_python_client", "generate", *options],
+        [program, "generate", *options],
         cwd=folder,
-        env={**os.environ, "NO_COLOR": "1", "PYTHONPATH": os.pathsep.join(sys.path)},
+        env={**os.environ, "NO_COLOR": "1"},
         capture_output=True,
         text=True,
         check=False,

@@ -66,7 +66,7 @@ async def search_threads(body: ThreadSearch, by: Asking) -> list[Json]:
     return [_thread(each, {"messages": [human(each.session_id, each.title)]}) for each in listed]
 
 
-@router.get("/threads/{thread_id}", responses=READING)
+@router.get("/threads/{thread_id:uuid}", responses=READING)
 @needs("ask")
 async def get_thread(thread_id: UUID, request: Request, by: Asking) -> Json:
     """Read a thread with its messages."""

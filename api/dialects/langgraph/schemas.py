@@ -10,7 +10,7 @@ from pydantic import BaseModel, BeforeValidator, Field
 from api.dialects.branch_request import BranchPoint, as_regeneration
 from api.dialects.chat_request import MARKS, ChatMessage, parse_question, recent_turns, without_marks
 from api.dialects.openai_api import DEPLOYMENT_DEFAULT, Part, content_as, text_of
-from api.fields import Body, ChatOptions, ModelName
+from api.fields import Body, ChatOptions, ExactTypes, ModelName
 from graph.errors import InvalidRequest, NotFound
 from graph.evidence import Identity
 from tools.sessions.history import StoredMessage
@@ -116,20 +116,20 @@ class GraphRun(BaseModel):
         return replace(asked, history=turns or None)
 
 
-class ThreadRequest(BaseModel):
+class ThreadRequest(ExactTypes):
     """A thread to make, or to find, by the client's own id."""
 
     thread_id: UUID | None = None
 
 
-class ThreadSearch(BaseModel):
+class ThreadSearch(ExactTypes):
     """How many threads to list, from the newest but ``offset``."""
 
     limit: Annotated[int, Field(ge=1, le=1000)] = 10
     offset: Annotated[int, Field(ge=0, le=10_000)] = 0
 
 
-class ThreadHistory(BaseModel):
+class ThreadHistory(ExactTypes):
     """How many states of a thread to read, from the newest."""
 
     limit: Annotated[int, Field(ge=1, le=1000)] = 10
