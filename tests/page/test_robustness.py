@@ -278,5 +278,7 @@ async def test_the_page_works_below_a_prefix(chromium_page: Visits, prefixed: Re
     await expect(page.locator(".reader mark").first).to_contain_text("25 days")
     await page.reload()
     await expect(page.locator(".turn .section")).to_contain_text("25 days")
+    await expect(page.locator(".reader mark").first).to_contain_text("25 days")
+    await page.go_back()
     shelf = page.get_by_role("region", name="Documents")
     await expect(shelf.get_by_role("checkbox", name="Staff handbook")).to_be_visible()

@@ -22,6 +22,7 @@ from graph.reasons import Reason
 from graph.rows import Turn
 from graph.usage import Meter
 from prompts import lines
+from text.sentences import sentences
 from text.words import comparable_text, is_bigrammed, terms_of, without_framing
 from tools.extractive.quoted_passages import choose_passages
 from tools.extractive.reader import RankedSentences, ReaderMemo, fitted_weights, rank_by_part, recall_by_part
@@ -104,7 +105,13 @@ def _says_in_passing(question: str, readings: Sequence[RankedSentences], ranked:
             told = " ".join((segment.title, segment.heading, candidate.entry.surroundings, begins))
             if not asked.isdisjoint(comparable_text(told).spellings):
                 return False
-    return True
+    return not any(_asks(hit.segment.text, question) for hit in ranked)
+
+
+def _asks(text: str, question: str) -> bool:
+    """Whether a sentence of a text has all words of a question, as a stored question with its answer does."""
+    words = set(comparable_text(question).terms)
+    return any(words <= comparable_text(text[start:end]).vocabulary for start, end in sentences(text))
 
 
 def _nearest(readings: Sequence[RankedSentences], ranked: Sequence[Hit]) -> Iterator[NearPassage]:

@@ -27,7 +27,6 @@ from tools.library.new_documents import DocumentFields, NewDocument, ReadyDocume
 from tools.library.reading import Progress, ReadFile, Reading, WiredDocument, silent
 from tools.library.sandbox_process import LENGTH, write_frame
 from tools.library.sandbox_tasks import Frame, Task
-from tools.parsers.archives import LIMITS
 from tools.retrieval.segment_rows import PackedDocument, TermCounts
 from tools.settings import JobSettings
 from tools.web.addresses import host_of
@@ -41,7 +40,7 @@ ONE_THREAD = dict.fromkeys(
 ) | {"TOKENIZERS_PARALLELISM": "false"}
 REST_SECONDS = 60.0  # without a file, before a process ends: starting one takes half a second, keeping it 60 MB or more
 FILE_MEGABYTES = 1024  # of memory, that reading a file may take: what takes more is a bomb, or made to be split
-MOST_FILES = 5_000  # of an archive
+MOST_FILES, UNPACKED_BYTES = 5_000, 400_000_000  # of an archive
 HEADER_BYTES = 20_000_000  # of a reply, beside its bytes
 MOST_VALUES = 200_000  # lists and objects in it
 LEAST_SHARE = 0.25  # of the seconds of a file of the largest size, which a small one gets
@@ -175,7 +174,7 @@ class Sandbox:
         ``whose`` is that of ``run``. Raises as ``run`` does, InvalidRequest, and what ``on_document`` does.
         """
 
-        left, room = MOST_FILES, LIMITS.unpacked
+        left, room = MOST_FILES, UNPACKED_BYTES
 
         async def on_part(part: dict[str, Any], data: bytes) -> None:
             nonlocal left, room
