@@ -3,7 +3,7 @@
 import asyncio
 import json
 from base64 import b64encode
-from collections.abc import AsyncIterator, Hashable
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -35,11 +35,9 @@ class CountingSandbox(Sandbox):
     """A sandbox that knows what it was asked."""
 
     asked: list[Task]
-    kept_for: set[Hashable]
 
     async def run(self, task: Task, header: dict[str, Any], *blobs: bytes, **others: Any) -> Frame:
         self.asked.append(task)
-        self.kept_for.add(others["whose"])
         return await super().run(task, header, *blobs, **others)
 
 
@@ -72,7 +70,7 @@ class Shelf:
 @pytest.fixture
 async def sandbox() -> AsyncIterator[CountingSandbox]:
     opened = CountingSandbox(1, 60, 512)
-    opened.asked, opened.kept_for = [], set()
+    opened.asked = []
     yield opened
     await opened.close()
 
@@ -125,15 +123,6 @@ async def test_a_place_is_found_once_for_each_quote(shelf: Shelf, sandbox: Count
         assert place is not None
         assert len(place["boxes"]) == 1
     assert sandbox.asked == ["place", "place"]
-
-
-async def test_a_process_that_draws_one_document_never_meets_another(shelf: Shelf, sandbox: CountingSandbox) -> None:
-    for name in ("Lamps", "Masts"):
-        document_id = await shelf.put(f"{name}.pdf", placed_pdf([column(72, 700, [f"{name} are high."])]))
-        for quote in (name, "are high"):
-            await shelf.views.place(ME, document_id, 0, quote, "")
-    assert len(sandbox.asked) == 4
-    assert len(sandbox.kept_for) == 2
 
 
 async def test_a_file_that_takes_too_long_is_tried_once(shelf: Shelf, sandbox: CountingSandbox) -> None:

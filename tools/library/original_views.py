@@ -80,7 +80,9 @@ class OriginalViews:
             if read.content_hash != stored.content_hash:
                 raise NotFound("The document has changed.")
             header = {"media_type": stored.original["media_type"]}
-            reply, blobs = await self._sandbox.run("layout", header, data, read.text, read.blocks, whose=stored.key)
+            reply, blobs = await self._sandbox.run(
+                "layout", header, data, read.text, read.blocks, whose=stored.key.workspace
+            )
             return await asyncio.to_thread(
                 lambda: ({"pictures": pictures_of(reply, blobs), "formulas": formulas_of(reply)}, b"".join(blobs))
             )
@@ -109,7 +111,7 @@ class OriginalViews:
         header = {"page_idx": page_idx, "quote": quote, "before": before}
 
         async def see(data: bytes) -> tuple[Any, bytes]:
-            reply, _ = await self._sandbox.run("place", header, data, whose=stored.key)
+            reply, _ = await self._sandbox.run("place", header, data, whose=stored.key.workspace)
             return [reply["place"]], b""
 
         page = f"page {page_idx}"
