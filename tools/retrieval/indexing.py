@@ -150,9 +150,8 @@ async def _add_counts(conn: Connection, workspace: int, counts: Sequence[TermCou
     Impact keys are counted with all terms alone: they are many, and searches need no more than their shares.
     """
     new = TermCounts.summed(counts)
-    await conn.execute(
-        _ADD_COUNTS, {"workspace": workspace, "terms": new.terms.tolist(), "segments": new.segments.tolist()}
-    )
+    terms, segments = (f"{{{','.join(map(str, each.tolist()))}}}" for each in (new.terms, new.segments))
+    await conn.execute(_ADD_COUNTS, {"workspace": workspace, "terms": terms, "segments": segments})
 
 
 _ADD_COUNTS = """
