@@ -86,14 +86,18 @@ class Uploads:
         """Take in what an archive holds once it is read whole: a hostile one is slow, and holds no connection so."""
         found: list[tuple[WiredDocument, int]] = []
 
-        async def on_document(wired: WiredDocument) -> None:
-            found.append((replace(wired, data=b""), len(wired.data)))
+        def write(data: bytes) -> None:
             try:
-                await asyncio.to_thread(disk.write, wired.data)
+                disk.write(data)
+                disk.flush()  # else a full disk is told of when nobody catches it
             except OSError as error:
                 raise DiskLow(
                     "There is no room to unpack an archive.", suggestion="Free space in the folder of temporary files."
                 ) from error
+
+        async def on_document(wired: WiredDocument) -> None:
+            found.append((replace(wired, data=b""), len(wired.data)))
+            await asyncio.to_thread(write, wired.data)
 
         is_archive = await self._sandbox.unpack(new, self._max_bytes, on_document, whose=(whose, identity.user))
         batches = _read_batches(found, disk)
