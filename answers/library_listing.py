@@ -11,6 +11,7 @@ from graph.evidence import LibraryQuestion, Section, Segment, StopReason
 from graph.ports import ListedDocument, Listing
 from graph.rows import SourceRow
 
+EVERY_DOCUMENT = LibraryQuestion(asks="list", name="", is_file=False, media_type="", since="", until="")
 FROM_CATALOGUE: StopReason = "answered_from_catalogue"
 LONGEST_TITLE = 160  # characters
 LONGEST_PLACE = 300
@@ -67,9 +68,9 @@ def _leads(asked: LibraryQuestion, wording: prompts.Lines) -> tuple[str, str]:
         case "edit":
             return wording.read_only, wording.read_only
         case "mention":
-            return wording.catalogue_mentions, wording.catalogue_not_found
+            return wording.catalogue_mentions, wording.nothing_found
         case "find":
-            return wording.catalogue_found, wording.catalogue_not_found
+            return wording.catalogue_found, wording.nothing_found
         case "changed":
             return wording.catalogue_changed, wording.catalogue_unchanged
     if asked["media_type"]:

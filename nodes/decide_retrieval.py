@@ -9,7 +9,7 @@ from langgraph.types import Overwrite
 from typing_extensions import TypedDict
 
 import prompts
-from answers.library_listing import FROM_CATALOGUE
+from answers.library_listing import EVERY_DOCUMENT, FROM_CATALOGUE
 from answers.links import without_links, without_marks
 from graph.context import Context
 from graph.errors import InvalidRequest
@@ -122,7 +122,7 @@ async def decide_retrieval(
     """Prepare the question in at most one model call, and reset the state of the last run.
 
     A run that is to be answered from the model's own knowledge retrieves nothing and asks no model here. A question
-    about the library itself is recognised by rule, for every family alike.
+    about the library itself is recognised by rule, for every family alike, or by the model that is asked here.
 
     Raises InvalidRequest without a question.
     """
@@ -147,6 +147,14 @@ async def decide_retrieval(
             search_languages=await _library_languages(state, runtime.context, planned, family, languages),
             meter=meter,
         )
+        if preparation.about_library:
+            catalogued = catalogue is not None and not runtime.context.only_selected_pages
+            about_library = {**EVERY_DOCUMENT, "asks": preparation.about_library} if catalogued else None
+            preparation = replace(
+                preparation,
+                intent="about_library" if catalogued else "content_query",
+                needs_retrieval=not catalogued,
+            )
     asked = (state.question, *(turn["question"] for turn in turns), *(turn["answer"] for turn in turns))
     question = without_links(preparation.standalone_question, asked)
     sub_questions = [part for each in preparation.sub_questions if (part := without_links(each, asked))]

@@ -86,7 +86,6 @@ class Lines:
     catalogue_of_format: str
     catalogue_found: str
     catalogue_mentions: str
-    catalogue_not_found: str
     catalogue_changed: str
     catalogue_unchanged: str
     catalogue_line: str

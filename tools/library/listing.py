@@ -56,7 +56,7 @@ class LibraryCatalogue:
     ) -> LibraryQuestion | None:
         """Return what a question asks about the library; see ``graph.ports.Catalogue``."""
         asked = library_question(question, after_listing=after_listing(turns), alone=alone)
-        if asked is None or asked["sure"]:
+        if asked is None or asked["asks"] not in ("find", "mention"):
             return asked
         return asked if (await self.list(asked, identity, spaces=spaces, most=1)).total else None
 
