@@ -155,7 +155,8 @@ async def open_library(settings: Settings) -> AsyncIterator[Library]:
         reader = SegmentStore(database, workspaces)
         documents = Documents(database, workspaces, originals)
         most = settings.max_document_bytes
-        uploads = Uploads(jobs, job_worker, documents, workspaces, sandbox, max_bytes=most)
+        unpacked = settings.data_dir.expanduser() / "unpacking"
+        uploads = Uploads(jobs, job_worker, documents, workspaces, sandbox, max_bytes=most, folder=unpacked)
         web_reader = WebReader(settings, sandbox)
         pages = WebPages(web_reader, sandboxed, documents, originals)
         following = Ingestor(database, workspaces, embedder, settings, followed, all_readers=True)
