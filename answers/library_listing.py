@@ -83,4 +83,11 @@ def _line(document: ListedDocument, wording: prompts.Lines) -> str:
     changed = document.updated_at - document.created_at > UNCHANGED
     day = document.updated_at.astimezone(UTC).date().isoformat()
     said = (wording.catalogue_line_changed if changed else wording.catalogue_line_added).format(date=day)
-    return wording.catalogue_line.format(title=title, place=place, said=said) if place else f"{title}{said}"
+    pages = wording.catalogue_pages.format(count=document.pages) if document.pages else ""
+    known = [place, excerpt(document.author, LONGEST_TITLE), pages, _file_size(document.size) if document.size else ""]
+    where = wording.comma.join(filter(None, known))
+    return wording.catalogue_line.format(title=title, place=where, said=said) if where else f"{title}{said}"
+
+
+def _file_size(size: int) -> str:
+    return f"{size / 1_000_000:.1f} MB" if size >= 1_000_000 else f"{-(-size // 1000)} kB"

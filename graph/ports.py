@@ -207,6 +207,9 @@ class ListedDocument:
     place: str
     created_at: datetime
     updated_at: datetime
+    author: str = ""
+    pages: int | None = None
+    size: int | None = None  # bytes of its file
 
 
 @dataclass(frozen=True, slots=True)

@@ -90,6 +90,7 @@ class Lines:
     catalogue_unchanged: str
     catalogue_line: str
     catalogue_line_added: str
+    catalogue_pages: str
     catalogue_line_changed: str
     catalogue_more: str
     read_only: str

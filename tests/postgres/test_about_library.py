@@ -157,11 +157,19 @@ async def test_it_speaks_the_language_of_the_question(citewell: Citewell) -> Non
     await put_file(citewell, "plans/plan.md", "# The plan\n\nWe go on.")
     today = datetime.now(UTC).date().isoformat()
     assert (await answered(citewell, "Tôi có bao nhiêu tài liệu?"))["answer"] == (
-        f"Thư viện của bạn có 1 tài liệu, mới thay đổi nhất ở trên:\n\n- The plan (plans/plan.md), thêm ngày {today}"
+        f"Thư viện của bạn có 1 tài liệu, mới thay đổi nhất ở trên:\n\n- The plan (plans/plan.md, 1 kB), thêm ngày {today}"
     )
     assert (await answered(citewell, "我有多少文档？"))["answer"] == (
-        f"您的资料库中共有 1 份文档，最近更新的在前：\n\n- The plan（plans/plan.md），{today} 添加"
+        f"您的资料库中共有 1 份文档，最近更新的在前：\n\n- The plan（plans/plan.md、1 kB），{today} 添加"
     )
+
+
+async def test_a_list_tells_folder_author_pages_and_size(citewell: Citewell) -> None:
+    book = b"The lamp.\fThe wick.\fThe oil." + b" " * 1_250_000
+    about = {"author": "Ada", "file_path": "books/lamp.txt"}
+    await citewell.library.ingestor.ingest(ME, NewDocument(data=book, name="lamp.txt", metadata=about))
+    pages = prompts.lines("en").catalogue_pages.format(count=3)
+    assert f"(books/lamp.txt, Ada, {pages}, 1.3 MB)" in (await answered(citewell, "list my files"))["answer"]
 
 
 async def test_a_title_brings_no_link_of_its_own(citewell: Citewell) -> None:
