@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from graph.errors import UnreadableDocument
 from graph.evidence import BlockKind
-from text.late_patterns import LatePattern
+from text.late_patterns import late_pattern
 from text.normal_forms import compose, without_surrogates
 from text.scripts import CHINESE_AND_JAPANESE_TEXT
 
@@ -22,7 +22,7 @@ COLONS = (":", "：")  # what ends with one introduces what follows
 PAGE_BREAK = "\f"  # within a sentence or a row
 CHECK_SUFFIX = "Check the suffix of its name."  # what to do with a file that is of another format than it says
 _UNSPACED = f"[{CHINESE_AND_JAPANESE_TEXT}]"
-_UNSPACED_BREAK = LatePattern(rf"(?<={_UNSPACED})[ \t]*[\r\n]\s*(?={_UNSPACED})")
+_UNSPACED_BREAK = late_pattern(rf"(?<={_UNSPACED})[ \t]*[\r\n]\s*(?={_UNSPACED})")
 _SPACE = re.compile(r"[ \t\r\n\f]+")
 FILE_LINE = re.compile(r"[^\r\n]*(?:\r\n|[\r\n]|\Z)")
 LINE = re.compile(r"[^\r\n\f]*(?:\r\n|[\r\n\f]|\Z)")
