@@ -148,8 +148,8 @@ class Record(TypedDict):
     ``written`` and ``first_claims`` are the sections as first written and the claims as first checked; ``sections``
     and ``claims`` those of the finished answer. The last ones may come from the run itself: one for each of
     ``disagreements``, or in ``written`` a refusal. ``retrieved`` is the search for the standalone question. A failed
-    run has ``error`` and neither text nor citations. ``all_of``, ``passages``, ``trap`` and ``planted`` are there where the
-    case has them, ``nearest`` where the run refused and showed what came nearest.
+    run has ``error`` and neither text nor citations. ``all_of``, ``passages``, ``trap`` and ``planted`` are there
+    where the case has them, ``nearest`` where the run refused and showed what came nearest.
     ``answerhood`` is the chance in [0, 1] that the run's assessment gives of having answered the question; None or not
     there where nobody estimated it. ``ms`` is the time of the whole run, ``first_text_ms`` the time to the first text
     of the answer.

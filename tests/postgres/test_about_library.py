@@ -157,7 +157,8 @@ async def test_it_speaks_the_language_of_the_question(citewell: Citewell) -> Non
     await put_file(citewell, "plans/plan.md", "# The plan\n\nWe go on.")
     today = datetime.now(UTC).date().isoformat()
     assert (await answered(citewell, "Tôi có bao nhiêu tài liệu?"))["answer"] == (
-        f"Thư viện của bạn có 1 tài liệu, mới thay đổi nhất ở trên:\n\n- The plan (plans/plan.md, 1 kB), thêm ngày {today}"
+        "Thư viện của bạn có 1 tài liệu, mới thay đổi nhất ở trên:\n\n"
+        f"- The plan (plans/plan.md, 1 kB), thêm ngày {today}"
     )
     assert (await answered(citewell, "我有多少文档？"))["answer"] == (
         f"您的资料库中共有 1 份文档，最近更新的在前：\n\n- The plan（plans/plan.md、1 kB），{today} 添加"
