@@ -1,0 +1,126 @@
+/** The questions and answers of one visitor: asked one after another in a session that nobody else sees listed. */
+
+import { Problem } from "../api/problem.js";
+import { askQuestion } from "../api/following.js";
+import { fill, h } from "../dom.js";
+import { fold, newRun } from "../state/run.js";
+import { cleaned } from "../text/question.js";
+import { answerView } from "./answer.js";
+
+const REFUSED = new Set(["not_authenticated", "not_permitted", "unreachable", "unexpected"]);
+
+/**
+ * Make the view of a conversation: what was said, above the field for the next question.
+ * @param {import("./main.js").Setting} setting
+ */
+export function conversation(setting) {
+  const { words, client, questions } = setting;
+  let session = "";
+  /** @type {AbortController | null} */
+  let asking = null;
+  let runId = "";
+  const log = h("div", { class: "log", tabindex: -1 });
+  const status = h("p", { class: "status", role: "status" });
+  const field = h("textarea", { rows: 1, maxlength: 4000, "aria-label": words.field, placeholder: words.field, dir: "auto", onkeydown: typed });
+  const send = h("button", { class: "send", "aria-label": words.send }, "➜");
+  const form = h("form", { onsubmit: sent }, field, send);
+  const element = h("div", { class: "conversation" }, log, status, form);
+
+  /** @param {KeyboardEvent} event */
+  function typed(event) {
+    if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
+    event.preventDefault();
+    form.requestSubmit();
+  }
+
+  /** @param {Event} event */
+  function sent(event) {
+    event.preventDefault();
+    const question = cleaned(field.value).trim();
+    if (asking) stop();
+    else if (question) {
+      field.value = "";
+      void ask(question);
+    }
+  }
+
+  function stop() {
+    if (runId) void client.cancelRun(runId).catch(() => undefined);
+    else asking?.abort();
+  }
+
+  /** @param {AbortController | null} now */
+  function turn(now) {
+    asking = now;
+    runId = "";
+    send.textContent = now ? "■" : "➜";
+    send.setAttribute("aria-label", now ? words.stop : words.send);
+    element.toggleAttribute("data-asking", now !== null);
+  }
+
+  /** @param {string} question */
+  async function ask(question) {
+    const own = new AbortController();
+    turn(own);
+    const view = answerView(setting);
+    const entry = h("article", null, h("h3", { dir: "auto" }, question), view.element);
+    if (!session) fill(log, entry);
+    else log.append(entry);
+    status.textContent = words.searching;
+    entry.scrollIntoView({ block: "nearest" });
+    try {
+      const run = await answered(question, own, view);
+      if (own.signal.aborted) return;
+      if (run.failure) throw new Problem(run.failure.code, run.failure.message);
+      status.textContent = run.answer.outcome === "cancelled" ? words.stopped : [words.finished, view.worth(run.answer)].join(" ");
+    } catch (error) {
+      if (!own.signal.aborted) fail(entry, question, error);
+    } finally {
+      if (asking === own) turn(null);
+    }
+  }
+
+  /** @param {string} question @param {AbortController} own @param {ReturnType<typeof answerView>} view */
+  async function answered(question, own, view) {
+    if (!client.key()) throw new Problem("not_authenticated", "");
+    session ||= (await client.json("api/sessions", { method: "POST", json: { ephemeral: true } })).session_id;
+    let run = newRun("", question);
+    const onOutage = (/** @type {unknown} */ outage) => outage && (status.textContent = words.lost);
+    for await (const event of askQuestion(client, session, { question }, { signal: own.signal, onOutage })) {
+      if (own.signal.aborted) return run;
+      run = fold(run, event);
+      runId = run.runId;
+      view.show(run.answer);
+      if (run.status === "running") status.textContent = run.answer.sections.length ? words.writing : words.searching;
+    }
+    return run;
+  }
+
+  /** Tell the reader calmly, and the site's owner in the console what to do. @param {HTMLElement} entry @param {string} question @param {unknown} error */
+  function fail(entry, question, error) {
+    const problem = error instanceof Problem ? error : new Problem("unexpected", String(error));
+    if (problem.status === 404) session = "";
+    const refused = REFUSED.has(problem.code) && problem.status < 500;
+    if (refused) console.error(`Citewell: ${setting.advice} ${problem.message}`.trim());
+    status.textContent = problem.status === 429 ? words.busy : refused ? words.away : words.failed;
+    const again = h("button", { type: "button", class: "quiet", onclick() {
+      entry.remove();
+      field.focus();
+      void ask(question);
+    } }, words.again);
+    entry.append(h("p", { class: "note" }, status.textContent, " ", client.key() ? again : null));
+  }
+
+  function begin() {
+    asking?.abort();
+    if (runId) stop();
+    turn(null);
+    session = status.textContent = "";
+    fill(log, h("p", { class: "intro" }, words.intro), questions.map((question) =>
+      h("button", { type: "button", class: "offer", dir: "auto", onclick: () => void (asking || ask(question)) }, question)));
+    field.focus();
+  }
+
+  begin();
+  return { element, field, begin };
+}
