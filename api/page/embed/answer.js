@@ -71,6 +71,7 @@ export function answerView({ words, locale, site }) {
         open?.setAttribute("aria-expanded", "false");
         open = proof.hidden || open !== button ? button : null;
         proof.hidden = open === null;
+        button.closest(".section > *")?.after(proof);
         if (!open || !own || !claims?.[at]) return;
         open.setAttribute("aria-expanded", "true");
         const { before, best, after } = highlighted(own);
@@ -103,7 +104,7 @@ export function answerView({ words, locale, site }) {
     if (outcome === "abstained") return words.none;
     const claims = sections.filter(({ grounded }) => grounded).flatMap((section) => section.claims ?? []);
     const shown = claims.filter((claim) => markOf(claim) === "shown").length;
-    if (family !== "extractive") return claims.length ? words.borne(number(shown), number(claims.length)) : "";
+    if (family !== "extractive") return claims.length ? words.named(number(shown), number(claims.length)) : "";
     const { answerhood } = assessment ?? {};
     return [answerhood == null ? "" : words[answerhoodOf(answerhood)], shown ? words.quoted(shown) : ""].filter(Boolean).join(": ");
   }

@@ -24,6 +24,7 @@ export function conversation(setting) {
   const field = h("textarea", { rows: 1, maxlength: 4000, "aria-label": words.field, placeholder: words.field, dir: "auto", onkeydown: typed });
   const send = h("button", { class: "send", "aria-label": words.send }, "➜");
   const form = h("form", { onsubmit: sent }, field, send);
+  const over = h("button", { type: "button", class: "quiet", onclick: startOver }, words.over);
   const element = h("div", { class: "conversation" }, log, status, form);
 
   /** @param {KeyboardEvent} event */
@@ -33,11 +34,11 @@ export function conversation(setting) {
     form.requestSubmit();
   }
 
-  /** @param {Event} event */
+  /** @param {SubmitEvent} event Of the button, which stops an answer, or of Enter, which does not. */
   function sent(event) {
     event.preventDefault();
     const question = cleaned(field.value).trim();
-    if (asking) stop();
+    if (asking) event.submitter && stop();
     else if (question) {
       field.value = "";
       void ask(question);
@@ -64,10 +65,11 @@ export function conversation(setting) {
     turn(own);
     const view = answerView(setting);
     const entry = h("article", null, h("h3", { dir: "auto" }, question), view.element);
-    if (!session) fill(log, entry);
+    if (over.hidden) fill(log, entry);
     else log.append(entry);
+    over.hidden = false;
     status.textContent = words.searching;
-    entry.scrollIntoView({ block: "nearest" });
+    log.scrollTop = entry.offsetTop - log.offsetTop;
     try {
       const run = await answered(question, own, view);
       if (own.signal.aborted) return;
@@ -116,11 +118,19 @@ export function conversation(setting) {
     if (runId) stop();
     turn(null);
     session = status.textContent = "";
-    fill(log, h("p", { class: "intro" }, words.intro), questions.map((question) =>
-      h("button", { type: "button", class: "offer", dir: "auto", onclick: () => void (asking || ask(question)) }, question)));
+    over.hidden = true;
+    const offer = (/** @type {string} */ question) => h("button", { type: "button", class: "offer", dir: "auto", onclick() {
+      log.focus();
+      void ask(question);
+    } }, question);
+    fill(log, h("p", { class: "intro" }, words.intro), questions.map(offer));
+  }
+
+  function startOver() {
+    begin();
     field.focus();
   }
 
   begin();
-  return { element, field, begin };
+  return { element, field, over };
 }

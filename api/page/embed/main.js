@@ -54,16 +54,15 @@ function stand(script) {
   root.adoptedStyleSheets = [sheet];
   const frame = h("div", { class: `frame ${box === undefined ? "apart" : "box"} ${side ?? ""}`, lang: language === "zh" ? "zh-Hans" : language, dir: language === "ar" ? "rtl" : "ltr" });
   root.append(frame);
-  const over = h("button", { type: "button", class: "quiet", onclick: talk.begin }, words.over);
   if (box !== undefined) {
     const place = box ? document.querySelector(box) : null;
-    frame.append(h("section", { "aria-label": title }, h("header", null, h("h2", null, title), over), talk.element));
+    frame.append(h("section", { "aria-label": title }, h("header", null, h("h2", null, title), talk.over), talk.element));
     if (box && !place) console.error(`Citewell: data-box: there is no element ${box} in the page.`);
     if (place) place.append(host);
     else script.after(host);
   } else {
     const close = h("button", { type: "button", class: "close", "aria-label": words.close, onclick: () => dialog.close() }, "✕");
-    const dialog = h("dialog", { "aria-label": title, onclick: leave }, h("header", null, h("h2", null, title), over, close), talk.element);
+    const dialog = h("dialog", { "aria-label": title, onclick: leave }, h("header", null, h("h2", null, title), talk.over, close), talk.element);
     const open = () => {
       if (dialog.open) return;
       dialog.showModal();

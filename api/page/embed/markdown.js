@@ -97,7 +97,7 @@ function blocksOf(text, lines, depth) {
       const align = cells(text, /** @type {Line} */ (lines[i])).map((each) => ({ "::": "center", ":-": "left", "-:": "right" })[said(each)[0] + said(each).slice(-1)] ?? null);
       const rows = [line];
       for (i += 1; i < lines.length && !begins(said(lines[i])); i += 1) rows.push(/** @type {Line} */ (lines[i]));
-      const children = rows.map((row) => ({ type: "tableRow", ...at(row.start, row.end), children: cells(text, row).slice(0, align.length).map((cell) =>
+      const children = rows.map((row) => ({ type: "tableRow", ...at(row.start, row.end), children: cells(text, row).map((cell) =>
         ({ type: "tableCell", children: inlines(text, [cell]), ...at(cell.start, cell.end) })) }));
       found.push({ type: "table", align, children, ...at(start, ended()) });
     } else {

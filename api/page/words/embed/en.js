@@ -6,7 +6,7 @@ export const embed = {
   searching: "Searching…", writing: "Writing…", lost: "Connection lost. Trying again…", finished: "The answer is complete.", stopped: "Stopped.",
   answers: "Answers your question", may_answer: "May answer your question", nearest: "What comes nearest to your question",
   quoted: (/** @type {number} */ count) => (count === 1 ? "1 passage, quoted exactly" : `${count} passages, quoted exactly`),
-  borne: (/** @type {string} */ count, /** @type {string} */ of) => `${count} of ${of} statements have a source that bears them out`,
+  named: (/** @type {string} */ count, /** @type {string} */ of) => `${count} of ${of} statements name their source`,
   none: "These pages hold no answer", own: "From the model's own knowledge, not from these pages", differ: "These sources disagree", sources: "Sources",
   from: "Quoted from", best: "Most relevant: ", mark: (/** @type {string} */ number, /** @type {string} */ title) => `Source ${number}, ${title}: show the passage`,
   grades: {

@@ -7,7 +7,7 @@ export const embed = {
   searching: "Đang tìm…", writing: "Đang viết…", lost: "Mất kết nối. Đang thử lại…", finished: "Câu trả lời đã xong.", stopped: "Đã dừng.",
   answers: "Trả lời câu hỏi của bạn", may_answer: "Có thể trả lời câu hỏi của bạn", nearest: "Những gì gần nhất với câu hỏi của bạn",
   quoted: (count) => `${count} đoạn, trích nguyên văn`,
-  borne: (count, of) => `${count} trên ${of} nhận định có nguồn làm căn cứ`,
+  named: (count, of) => `${count} trên ${of} nhận định có nêu nguồn`,
   none: "Các trang này không có câu trả lời", own: "Theo kiến thức riêng của mô hình, không phải từ các trang này", differ: "Các nguồn này mâu thuẫn nhau", sources: "Nguồn",
   from: "Trích từ", best: "Liên quan nhất: ", mark: (number, title) => `Nguồn ${number}, ${title}: xem đoạn trích`,
   grades: {

@@ -7,7 +7,7 @@ export const embed = {
   searching: "正在搜索…", writing: "正在撰写…", lost: "连接已断开，正在重试…", finished: "回答完毕。", stopped: "已停止。",
   answers: "回答了您的问题", may_answer: "可能回答了您的问题", nearest: "与您的问题最接近的内容",
   quoted: (count) => `${count} 段原文`,
-  borne: (count, of) => `${of} 条陈述中有 ${count} 条有来源为据`,
+  named: (count, of) => `${of} 条陈述中有 ${count} 条标明来源`,
   none: "这些页面中没有答案", own: "出自模型自身的知识，而非这些页面", differ: "这些来源互相矛盾", sources: "来源",
   from: "引自", best: "最相关：", mark: (number, title) => `来源 ${number}，${title}：查看原文`,
   grades: {
