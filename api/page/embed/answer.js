@@ -121,11 +121,11 @@ export function answerView({ words, locale, site }) {
       ]).flat()) : null,
       outcome === "abstained" && nearest.length ? h("section", null, h("h4", null, words.nearest), nearest.flatMap((source) => {
         const shown = source.passage ?? { start: source.start, quote: source.excerpt, text: source.excerpt, heading_path: [] };
-        return [h("p", { class: "from" }, `${words.from} `, wayTo(source, shown, shown)), h("blockquote", null, passage(shown.text || shown.quote, shown))];
+        return [h("p", { class: "from" }, `${words.from} `, wayTo(source, shown, source.passage ?? UNSAID)), h("blockquote", null, passage(shown.text || shown.quote, shown))];
       })) : null,
       family !== "extractive" && cited.size ? h("section", null, h("h4", null, words.sources), h("ol", { class: "sources" }, [...numbersOf(answer)].filter(([index]) => cited.has(index)).map(([index, at]) => {
         const source = sources.find((each) => each.index === index);
-        return h("li", { value: at }, wayTo(source, {}, { start: 0, quote: "" }));
+        return h("li", { value: at }, wayTo(source, {}, UNSAID));
       }))) : null,
     ];
   }
@@ -148,6 +148,7 @@ export function answerView({ words, locale, site }) {
   };
 }
 
+const UNSAID = { start: 0, quote: "" };
 const NOWHERE = /** @type {Source} */ ({ url: null });
 
 /** @param {(HTMLElement | null)[]} children @returns {HTMLElement[]} */

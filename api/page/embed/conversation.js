@@ -1,12 +1,13 @@
 /** The questions and answers of one visitor: asked one after another in a session that nobody else sees listed. */
 
 import { Problem } from "../api/problem.js";
-import { askQuestion } from "../api/following.js";
+import { askQuestion, joinRun } from "../api/following.js";
 import { fill, h } from "../dom.js";
-import { fold, newRun } from "../state/run.js";
+import { answerOf, fold, newRun } from "../state/run.js";
 import { cleaned } from "../text/question.js";
 import { answerView } from "./answer.js";
 
+const KEPT = "citewell.session"; // in the tab's own store, where the site's owner wants it
 const REFUSED = new Set(["not_authenticated", "not_permitted", "unreachable", "unexpected"]);
 
 /**
@@ -14,7 +15,7 @@ const REFUSED = new Set(["not_authenticated", "not_permitted", "unreachable", "u
  * @param {import("./main.js").Setting} setting
  */
 export function conversation(setting) {
-  const { words, client, questions } = setting;
+  const { words, client, questions, kept } = setting;
   let session = "";
   /** @type {AbortController | null} */
   let asking = null;
@@ -59,19 +60,45 @@ export function conversation(setting) {
     element.toggleAttribute("data-asking", now !== null);
   }
 
-  /** @param {string} question */
-  async function ask(question) {
-    const own = new AbortController();
-    turn(own);
+  /** Begin an entry for a question. @param {string} question */
+  function entryOf(question) {
     const view = answerView(setting);
     const entry = h("article", null, h("h3", { dir: "auto" }, question), view.element);
     if (over.hidden) fill(log, entry);
     else log.append(entry);
     over.hidden = false;
-    status.textContent = words.searching;
     log.scrollTop = entry.offsetTop - log.offsetTop;
+    return { question, entry, view };
+  }
+
+  /** @param {string} question */
+  function ask(question) {
+    return follow(entryOf(question), async function* (options) {
+      if (!client.key()) throw new Problem("not_authenticated", "");
+      session ||= (await client.json("api/sessions", { method: "POST", json: { ephemeral: true } })).session_id;
+      kept?.setItem(KEPT, session);
+      yield* askQuestion(client, session, { question }, options);
+    });
+  }
+
+  /**
+   * Show an answer as its run tells it.
+   * @param {ReturnType<typeof entryOf>} asked
+   * @param {(options: {signal: AbortSignal, onOutage: (outage: unknown) => void}) => AsyncGenerator<import("../api/types.js").RunEvent>} told
+   */
+  async function follow({ question, entry, view }, told) {
+    const own = new AbortController();
+    turn(own);
+    status.textContent = words.searching;
+    let run = newRun("", question);
     try {
-      const run = await answered(question, own, view);
+      for await (const event of told({ signal: own.signal, onOutage: (outage) => outage && (status.textContent = words.lost) })) {
+        if (own.signal.aborted) return;
+        run = fold(run, event);
+        runId = run.runId;
+        view.show(run.answer);
+        if (run.status === "running") status.textContent = run.answer.sections.length ? words.writing : words.searching;
+      }
       if (own.signal.aborted) return;
       if (run.failure) throw new Problem(run.failure.code, run.failure.message);
       status.textContent = run.answer.outcome === "cancelled" ? words.stopped : [words.finished, view.worth(run.answer)].join(" ");
@@ -82,20 +109,20 @@ export function conversation(setting) {
     }
   }
 
-  /** @param {string} question @param {AbortController} own @param {ReturnType<typeof answerView>} view */
-  async function answered(question, own, view) {
-    if (!client.key()) throw new Problem("not_authenticated", "");
-    session ||= (await client.json("api/sessions", { method: "POST", json: { ephemeral: true } })).session_id;
-    let run = newRun("", question);
-    const onOutage = (/** @type {unknown} */ outage) => outage && (status.textContent = words.lost);
-    for await (const event of askQuestion(client, session, { question }, { signal: own.signal, onOutage })) {
-      if (own.signal.aborted) return run;
-      run = fold(run, event);
-      runId = run.runId;
-      view.show(run.answer);
-      if (run.status === "running") status.textContent = run.answer.sections.length ? words.writing : words.searching;
+  /** Show what was said on the page before, if it is still there. @param {string} before */
+  async function restore(before) {
+    const detail = await client.session(before).catch(() => null);
+    if (!detail || !over.hidden) return; // it is gone, or the reader was quicker
+    session = before;
+    kept?.setItem(KEPT, session);
+    /** @type {ReturnType<typeof entryOf> | null} */
+    let asked = null;
+    for (const message of detail.messages) {
+      const { role, content, answering, run_id: runId } = message;
+      if (role === "user") asked = entryOf(content);
+      else asked?.view.show(answerOf(message));
+      if (answering && asked && runId) void follow(asked, (options) => joinRun(client, runId, options));
     }
-    return run;
   }
 
   /** Tell the reader calmly, and the site's owner in the console what to do. @param {HTMLElement} entry @param {string} question @param {unknown} error */
@@ -118,6 +145,7 @@ export function conversation(setting) {
     if (runId) stop();
     turn(null);
     session = status.textContent = "";
+    kept?.removeItem(KEPT);
     over.hidden = true;
     const offer = (/** @type {string} */ question) => h("button", { type: "button", class: "offer", dir: "auto", onclick() {
       log.focus();
@@ -131,6 +159,8 @@ export function conversation(setting) {
     field.focus();
   }
 
+  const before = kept?.getItem(KEPT);
   begin();
+  if (before) void restore(before);
   return { element, field, over };
 }

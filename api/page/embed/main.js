@@ -17,7 +17,7 @@ import { conversation } from "./conversation.js";
 import { followScheme } from "./scheme.js";
 
 /** @typedef {typeof en} Words */
-/** @typedef {{words: Words, locale: string, client: Client, site: URL, questions: string[], advice: string}} Setting
+/** @typedef {{words: Words, locale: string, client: Client, site: URL, kept: Storage | null, questions: string[], advice: string}} Setting
  * `site` is where paths of documents begin; `advice` is for the site's owner where nothing can be asked. */
 
 const WORDS = /** @type {Record<string, Words>} */ ({ en, vi, zh, ar });
@@ -45,6 +45,7 @@ function stand(script) {
   const title = asked["title"] || words.title;
   const talk = conversation({
     words, advice, locale: language === "ar" ? "ar-u-nu-latn" : language, site: new URL(asked["site"] ?? "/", location.href),
+    kept: asked["remember"] === undefined ? null : sessionStorage,
     client: new Client(new URL(".", address), () => key), questions: (asked["questions"] ?? "").split("|").filter((each) => each.trim()),
   });
   const host = document.createElement(NAME);
