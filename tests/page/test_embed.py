@@ -119,7 +119,9 @@ async def keyed_site(settings: Settings, page_folder: Path) -> AsyncIterator[Sit
 
 
 @pytest.fixture
-async def keyed_model_site(settings: Settings, page_folder: Path, scripted_openai: ScriptedOpenAI) -> AsyncIterator[Site]:
+async def keyed_model_site(
+    settings: Settings, page_folder: Path, scripted_openai: ScriptedOpenAI
+) -> AsyncIterator[Site]:
     keyed = with_model(settings, scripted_openai).model_copy(update={"auth": AuthSettings(mode="keys")})
     async with site_of(keyed, scripted_openai, page=page_folder) as site:
         yield site
@@ -176,7 +178,9 @@ async def test_a_page_elsewhere_under_a_strict_policy_shows_the_proof_and_leads_
     await page.set_viewport_size(NARROW)
     box = await dialog.bounding_box()
     assert box == {"x": 0, "y": 0, **NARROW}
-    assert await page.evaluate("document.documentElement.scrollWidth") <= NARROW["width"] + 400  # of the page's own styles
+    assert (
+        await page.evaluate("document.documentElement.scrollWidth") <= NARROW["width"] + 400
+    )  # of the page's own styles
     await link.click()
     await expect(page).to_have_url(re.compile(r"/pier#lamp$"))
     assert await page.context.cookies() == []
@@ -187,7 +191,10 @@ async def test_a_page_elsewhere_under_a_strict_policy_shows_the_proof_and_leads_
 async def test_an_answer_is_read_while_it_is_written_and_goes_on_where_its_connection_broke(
     chromium_page: Visits, keyed_model_site: Site, own_pages: OwnPages
 ) -> None:
-    own_pages.attributes, own_pages.body = 'data-box="#box" data-remember', '<main><h1>Welcome</h1><div id="box"></div></main>'
+    own_pages.attributes, own_pages.body = (
+        'data-box="#box" data-remember',
+        '<main><h1>Welcome</h1><div id="box"></div></main>',
+    )
     await embedded(keyed_model_site, own_pages)
     documents = (await keyed_model_site.citewell.library.documents.list(Identity())).documents
     pier = next(each.document_id for each in documents if each.title == "The pier")

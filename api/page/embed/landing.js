@@ -3,6 +3,7 @@
 import { landing, originalAddress } from "../text/addresses.js";
 
 const LONGEST = 100; // characters that are named whole; of more, the first and the last words
+const BULLET = /^\s*(?:\d+[.)]\s+)?[^\p{L}\p{N}]*/u;
 const SIGNS = /[\n|*_`#<>[\]()\\]+/; // what may be a sign of the document's format, and no part of what its page shows
 
 /**
@@ -20,7 +21,8 @@ export function addressOf({ url }, { anchor }, said, site) {
 
 /** Name words by a text directive (WICG, Scroll to Text Fragment), as the browser finds them in a page. @param {string} said */
 function directiveOf(said) {
-  const piece = said.split(SIGNS).reduce((best, each) => (each.trim().length > best.length ? each.trim() : best), "");
+  const pieces = said.split(SIGNS).map((each) => each.replace(BULLET, "").trim());
+  const piece = pieces.reduce((longest, each) => (each.length > longest.length ? each : longest), "");
   const words = piece.split(/\s+/);
   const parts = piece.length <= LONGEST ? [piece] : words.length < 10 ? [] : [words.slice(0, 5).join(" "), words.slice(-5).join(" ")];
   return parts.map((each) => encodeURIComponent(each).replaceAll("-", "%2D")).join(",");

@@ -149,7 +149,11 @@ function spans(source, from, place, depth) {
     const run = /^([`*_~])\1*/.exec(source.slice(i, i + 99))?.[0] ?? "";
     let end = i + 1;
     LINK.lastIndex = i;
-    if (sign === "\\" && source[end] === "\n") put({ type: "break" }, i, (end += 1));
+    const address = sign === "<" && /^<(https?:\/\/[^\s<>]+)>/i.exec(source.slice(i));
+    if (address) {
+      end = i + address[0].length;
+      put({ type: "link", url: address[1], children: [{ type: "text", value: address[1], ...at(place(from + i + 1), place(from + end - 1)) }] }, i, end);
+    } else if (sign === "\\" && source[end] === "\n") put({ type: "break" }, i, (end += 1));
     else if (sign === "\\" && MARK.test(source.charAt(end)) && source.charAt(end) < "\x7f") put({ type: "text", value: source.charAt(end) }, i, (end += 1));
     else if (sign === "`") {
       const closing = new RegExp(`(?<!\`)${run}(?!\`)`, "g");
@@ -177,7 +181,7 @@ function spans(source, from, place, depth) {
         signs.push({ node, sign, opens: left && (alone || !right || MARK.test(before)), closes: right && (alone || !left || MARK.test(after)) });
       }
     } else {
-      while (end < source.length && !/[\\`*_~[!]/.test(source.charAt(end))) end += 1;
+      while (end < source.length && !/[\\`*_~[!<]/.test(source.charAt(end))) end += 1;
       put({ type: "text", value: source.slice(i, end) }, i, end);
     }
     i = end;

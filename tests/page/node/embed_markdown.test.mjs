@@ -27,7 +27,7 @@ const TEXTS = {
   "a table": "| a | b |\n|:-:|--:|\n| **c** | d \\| e |\nnot|a|row?\n\na | b\n--|--\nc |",
   quotations: "> a\n> b\nc\n\n> > d\n> e\n>\n> **f**",
   headings: "# One #\n## **Two**\ntext\n#three\n\n---\n***",
-  links: '[a **b**](https://c.d/e_(f) "g") ![h](https://i.j/k.png) [l][m] [n]: o',
+  links: '[a **b**](https://c.d/e_(f) "g") ![h](https://i.j/k.png) <https://p.q> <r> [l][m] [n]: o',
   escapes: "\\*a\\* \\[b\\](c) \\d a\\\nb <b>&amp;</b>",
 };
 
