@@ -152,7 +152,8 @@ READING_METHODS = frozenset({"GET", "HEAD"})
 class Needs:
     """What a route needs: one of the scopes, or all of them. ``lists``: it lists what different askers have made.
 
-    ``opens``: it shows more of documents than what answers quote. ``action`` is what the audit log says of it; None for what its method says.
+    ``opens``: it shows more of documents than what answers quote. ``action`` is what the audit log says of it; None for
+    what its method says.
     """
 
     scopes: tuple[Scope, ...]

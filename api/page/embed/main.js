@@ -7,6 +7,7 @@
  */
 
 import style from "../style/embed.css";
+import styleOfAnswers from "../style/embed_answer.css";
 import { Client } from "../api/client.js";
 import { h } from "../dom.js";
 import { embed as ar } from "../words/embed/ar.js";
@@ -51,7 +52,7 @@ function stand(script) {
   const host = document.createElement(NAME);
   const root = host.attachShadow({ mode: "open", delegatesFocus: false });
   const sheet = new CSSStyleSheet();
-  sheet.replaceSync(style);
+  sheet.replaceSync(style + styleOfAnswers);
   root.adoptedStyleSheets = [sheet];
   const frame = h("div", { class: `frame ${box === undefined ? "apart" : "box"} ${side ?? ""}`, lang: language === "zh" ? "zh-Hans" : language, dir: language === "ar" ? "rtl" : "ltr" });
   root.append(frame);
