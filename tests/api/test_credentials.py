@@ -39,7 +39,7 @@ SPACE = "diaries"
 SPACED = "Yolanda"  # in a document of a space that another space's reader must not see
 PUBLIC = {200, 303, 400, 404}  # no credentials have a part in it
 ORIGIN = "https://docs.example.com"
-OPEN = {"/healthz", "/readyz", "/", "/docs", "/page/{version}/{path:path}"}
+OPEN = {"/healthz", "/readyz", "/", "/docs", "/embed.js", "/page/{version}/{path:path}"}
 OPEN |= {"/login", "/login/callback", "/api/login", "/shares/{token}"}
 LINKED = "/links/{token}"  # opens by what it holds, whoever asks: see test_links
 
