@@ -270,7 +270,7 @@ LOGIN = [
     public("GET", "/api/login"),
     apart("GET", "/api/me", silent=True),
 ]
-OPEN = [public("GET", path) for path in ("/healthz", "/readyz", "/", "/page/{version}/{page_file}")]
+OPEN = [public("GET", path) for path in ("/healthz", "/readyz", "/", "/embed.js", "/page/{version}/{page_file}")]
 ATTEMPTS = [
     *NATIVE,
     *DOCUMENTS,
