@@ -154,7 +154,9 @@ class Collections:
             await _lock(connection, row, as_maker=True)
             await connection.execute(_DELETE, row)
 
-    async def resolve(self, identity: Identity, collection_ids: Sequence[str], *, beside: Sequence[str]) -> list[str]:
+    async def resolve(
+        self, identity: Identity, collection_ids: Sequence[str], *, beside: Sequence[str]
+    ) -> Sequence[str]:
         """Return the documents of collections that an identity may read now, but for those named ``beside`` them.
 
         Raises InvalidRequest for a collection that it does not see, where nothing is in them that it may read, and

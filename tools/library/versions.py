@@ -25,7 +25,7 @@ KEPT_FIELDS = (*TEXT_FIELDS, *ORIGINAL_FIELDS)
 
 VERSION_DAYS = 30  # after a text was replaced: somebody has noticed by then
 
-_FIELDS = f"jsonb_build_object({', '.join(f"'{name}', d.{name}" for name in KEPT_FIELDS)})"
+_FIELDS = f"""jsonb_build_object({", ".join(f"'{name}', d.{name}" for name in KEPT_FIELDS)})"""
 _SEGMENTS = """
 SELECT jsonb_agg(jsonb_build_array(s.segment_index, s.start_offset, s.end_offset, s.page_idx, s.heading, s.tokens,
                                    s.structure, s.body) ORDER BY s.segment_index) AS segments
@@ -73,9 +73,9 @@ SELECT v.title, v.content_hash, v.fields, v.segments
 FROM document_versions AS v JOIN documents AS d USING (workspace, document_id)
 WHERE {_OF} AND {_THEN} AND v.version = %(version)s
 """
-_READ_CURRENT = (
-    f"SELECT d.title, d.content_hash, {_FIELDS}, ({_SEGMENTS}) FROM documents AS d WHERE {_OF} AND {LASTING}"
-)
+_READ_CURRENT = f"""
+SELECT d.title, d.content_hash, {_FIELDS}, ({_SEGMENTS}) FROM documents AS d WHERE {_OF} AND {LASTING}
+"""
 _EXPIRE = f"DELETE FROM document_versions WHERE replaced_at < now() - make_interval(days => %s) AND {TAKES_CHANGES}"
 
 

@@ -120,7 +120,7 @@ class RunReader(Protocol):
 
 
 def question_body(asked: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the body of a question of a stored request: its pages, and its passage and collections if there are any."""
+    """Return the body of a question of a stored request: its pages, and its passage and collections if any."""
     rest = {name: asked[name] for name in ("selected_text", "collection_ids", "collected") if asked.get(name)}
     return {"page_ids": list(asked.get("page_ids", ())), **rest}
 
