@@ -107,7 +107,7 @@ async def owned_by(
     broken = {"file": (f"{TITLE}.pdf", b"%PDF-broken")}
     job = (await client.post("/api/jobs", files=broken)).json()
     share = (await client.post(f"/api/sessions/{session_id}/shares", json={})).json()
-    named = {"name": f"All of {SECRET}", "document_ids": [document_id]}
+    named = {"name": "Mine", "document_ids": [document_id]}
     collection = (await client.post("/api/collections", json=named)).json()
     responded = {"input": QUESTION, "citewell": {"min_score": 0}}
     responses = [(await client.post("/v1/responses", json=responded)).json()["id"] for _ in range(2)]

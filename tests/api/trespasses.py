@@ -122,7 +122,7 @@ DOCUMENTS = [
     apart("POST", "/api/deletions", json={"document_ids": ["{document_id}"]}, silent=True),
     apart("POST", "/api/deletions/undo", json={"document_ids": ["{document_id}"]}, silent=True),
     apart("GET", "/api/documents", params={"collection": "{collection_id}"}),
-    apart("GET", "/api/collections"),
+    apart("GET", "/api/collections", silent=True),
     apart("POST", "/api/collections", json={"name": "Mine", "document_ids": ["{document_id}"]}, silent=True),
     gone("PATCH", "/api/collections/{collection_id}", json={"name": "Mine"}),
     gone("PATCH", "/api/collections/{collection_id}", json={"add": ["{document_id}"]}),

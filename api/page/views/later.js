@@ -65,6 +65,20 @@ export function accountPlace(app) {
   return place;
 }
 
+/**
+ * Offer documents and collections behind an "@" in a field.
+ * @param {App} app
+ * @param {import("./question_field.js").QuestionField} field
+ * @returns {(event: KeyboardEvent) => boolean} Tells whether a key meant one of them.
+ */
+export function mentionsIn(app, field) {
+  /** @type {ReturnType<typeof import("./mentions.js").mentionList> | null} */
+  let list = null;
+  const put = once(app, () => import("./mentions.js"), ({ mentionList }) => (list = mentionList(app, field)));
+  field.text.addEventListener("input", () => field.text.value.includes("@") && void put());
+  return (event) => list?.press(event) ?? false;
+}
+
 /** Make the place of the documents. @param {App} app */
 export function libraryPlace(app) {
   const place = h("div", { class: "place", id: "shelf" });

@@ -10,8 +10,9 @@ import { icon, textButton } from "./icons.js";
  * @param {import("../state/app.js").App} app
  * @param {import("../state/shelf.js").Shelf} shelf
  * @param {import("./shelf.js").Actions} actions
+ * @param {HTMLElement} put What puts them in a collection.
  */
-export function shelfTicks(app, shelf, actions) {
+export function shelfTicks(app, shelf, actions, put) {
   const { selection } = app;
   const said = h("p", { class: "said", role: "status" });
   const clear = h(
@@ -37,7 +38,7 @@ export function shelfTicks(app, shelf, actions) {
   const element = h(
     "div",
     { class: "ticks" },
-    h("div", { class: "line" }, said, clear, remove, all),
+    h("div", { class: "line" }, said, clear, put, remove, all),
     note,
     gone,
   );

@@ -96,6 +96,7 @@ export const selection = {
   gone: (count) => `${count} غير موجود`,
   passage: "مقطع محدد",
   passageOf: (title) => `محدد في ${title}`,
+  only: "هذه فقط", putAway: (name) => `لا تقتصر على ${name}`,
   removePassage: "إزالة المقطع المحدد", web: "الويب", noWeb: "الويب (لم يُعدّ)", thinking: "التفكير", model: "النموذج",
   hints: {
     web: "اسأل الويب حيث لا تجد المكتبة شيئًا",

@@ -99,6 +99,7 @@ export const selection = {
   gone: (/** @type {number} */ count) => `${count} gone`,
   passage: "Marked passage",
   passageOf: (/** @type {string} */ title) => `Marked in ${title}`,
+  only: "Only these", putAway: (/** @type {string} */ name) => `Ask ${name} no longer alone`,
   removePassage: "Remove the marked passage", web: "Web", noWeb: "Web (not set up)", thinking: "Think", model: "Model",
   hints: {
     web: "Ask the web where the library has nothing",

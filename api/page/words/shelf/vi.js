@@ -96,6 +96,7 @@ export const selection = {
   gone: (count) => `${count} không còn`,
   passage: "Đoạn đã đánh dấu",
   passageOf: (title) => `Đánh dấu trong ${title}`,
+  only: "Chỉ những mục này", putAway: (name) => `Không còn chỉ hỏi ${name}`,
   removePassage: "Bỏ đoạn đã đánh dấu", web: "Web", noWeb: "Web (chưa thiết lập)", thinking: "Suy nghĩ", model: "Mô hình",
   hints: {
     web: "Tìm trên web khi thư viện không có gì",

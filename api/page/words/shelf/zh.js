@@ -96,6 +96,7 @@ export const selection = {
   gone: (count) => `${count} 份已不在`,
   passage: "标记的段落",
   passageOf: (title) => `标记于“${title}”`,
+  only: "只用这些", putAway: (name) => `不再只询问“${name}”`,
   removePassage: "移除标记的段落", web: "网络", noWeb: "网络（未设置）", thinking: "思考", model: "模型",
   hints: {
     web: "资料库中找不到时搜索网络",
