@@ -4,7 +4,7 @@ import { orNull, Problem } from "../api/problem.js";
 import { followJob } from "../api/upload.js";
 import { Cell } from "./cell.js";
 import { batchOf, blank, mayRetry, retryJob, sendBatch } from "./incoming_batches.js";
-import { describedBy, twinsOf } from "./incoming_notes.js";
+import { describedBy, isNotable, twinsOf } from "./incoming_notes.js";
 
 /** @typedef {import("../api/types.js").Job} Job */
 /** @typedef {import("./incoming_batches.js").Item} Item */
@@ -136,7 +136,7 @@ export class Incoming {
 
   /** Put all away that have come to their end; with `told` only those of which nothing is to be said. @param {boolean} [told] */
   dismissEnded(told = false) {
-    for (const item of this.ended()) if (!told || (!item.problem && !item.notes.length)) this.items.delete(item.id);
+    for (const item of this.ended()) if (!told || !isNotable(item)) this.items.delete(item.id);
     this.tell();
   }
 

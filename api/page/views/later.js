@@ -6,8 +6,6 @@ import { goToQuestion } from "./question_field.js";
 
 /** @typedef {import("../state/app.js").App} App */
 
-const REST_MS = 2000; // after all else has come
-
 /**
  * Fetch a module now that it is wanted; where it can't be had, say so, with a way to try again.
  * @template Module
@@ -82,12 +80,13 @@ export function mentionsIn(app, field) {
 /** Make the place of the documents. @param {App} app */
 export function libraryPlace(app) {
   const place = h("div", { class: "place", id: "shelf" });
-  const put = once(app, () => import("./shelf.js"), ({ shelf }) => shelf(app, place));
-  // What is open from the start comes when the rest is there, or when somebody does something.
+  const put = once(app, () => import("./shelf.js"), ({ shelf }) => void shelf(app, place));
+  // It has its head and its room from the start. What is in it comes when the rest is there, or when somebody acts.
+  place.append(h("section", { class: "shelf" }, h("header", null, h("h2", null, words.shelf.label))));
   let waits = app.libraryOpen.value;
   const come = () => app.libraryOpen.value && void put();
   app.libraryOpen.watch(() => (waits ? (waits = false) : come()));
-  app.begun.watch((begun) => begun && setTimeout(come, REST_MS));
+  app.begun.watch((begun) => begun && come());
   for (const name of ["pointerdown", "keydown"]) addEventListener(name, come, { capture: true, once: true });
   app.brought.watch((brought) => brought && put());
   for (const name of /** @type {const} */ (["dragenter", "dragover", "drop"])) {

@@ -63,7 +63,7 @@ export function mentionList(app, field) {
     const sets = collections.list.value.filter(({ collection_id, name }) => !chosen.has(collection_id) && name.toLocaleLowerCase().includes(wanted));
     options = [
       ...sets.map((each) => /** @type {Option} */ ({
-        id: each.collection_id, name: each.name, facts: `${said.collection} · ${words().holds(each.documents)}`, sign: "only",
+        id: each.collection_id, name: each.name, facts: `${said.collection} · ${words().holds(each.documents)}`, sign: "set",
         tick: () => selection.tickCollection(each, true),
       })),
       ...found.documents.filter((each) => !selection.has(each.document_id)).map((each) => /** @type {Option} */ ({

@@ -55,7 +55,7 @@ function chosenBy({ selection }) {
   const pages = selection.pages.value.filter((page) => !page.gone && page.title);
   return [
     ...selection.collections.value.filter((each) => !each.gone && each.name).map((each) => (
-      { name: each.name, sign: /** @type {const} */ ("only"), put: () => selection.tickCollection(each, false) })),
+      { name: each.name, sign: /** @type {const} */ ("set"), put: () => selection.tickCollection(each, false) })),
     ...(pages.length > MOST_NAMED ? [] : pages).map(({ title, document_id }) => (
       { name: title, sign: /** @type {const} */ ("page"), put: () => selection.remove(document_id) })),
   ];

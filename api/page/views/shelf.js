@@ -41,18 +41,19 @@ const SETTLED_MS = 300; // that the list waits for further documents before it i
  * @param {App} app
  * @param {HTMLElement} place Where it is to stand.
  */
-export function shelf(app, place) {
+export async function shelf(app, place) {
   const documents = new Shelf(app.client, () => app.libraryChanged());
   const incoming = new Incoming(app.client, () => {
     app.libraryChanged();
     settle();
   }, () => documents.view.value.collection);
+  const collections = collectionsOf(app);
+  await collections.refresh(); // they stand above the list, and would push it down
   /** @type {Actions} */
   const actions = { tick, tickAll, read, delete: remove, about: (document) => void shelfCard(app, documents, actions, document) };
-  const collections = collectionsOf(app);
   const list = shelfList(app, documents, actions);
   const sets = shelfCollections(app, documents);
-  const adding = addingTools(incoming, () => ({ text: named().make, icon: "only", act: sets.make }));
+  const adding = addingTools(incoming, () => ({ text: named().make, icon: "set", act: sets.make }));
   const count = h("span", { class: "muted" });
   const close = iconButton("close", words.shelf.close, () => app.hideLibrary(), "quiet close");
   const tools = shelfTools(documents, list);
@@ -68,7 +69,7 @@ export function shelf(app, place) {
     list.element,
     shelfTexts(app, documents, actions),
   );
-  place.append(element, dropTarget(app, incoming));
+  place.replaceChildren(element, dropTarget(app, incoming));
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   let settling;
 
@@ -110,7 +111,7 @@ export function shelf(app, place) {
   }
 
   async function refresh() {
-    await Promise.all([documents.refresh(), collections.refresh()]);
+    await Promise.all([documents.refresh(), documents.extent.value.known && collections.refresh()]);
   }
 
   /** @type {Actions["tick"]} */

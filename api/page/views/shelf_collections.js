@@ -23,7 +23,7 @@ export function shelfCollections(app, shelf) {
   const said = words();
   const list = h("ul", null);
   const whole = h("details", { class: "collections", open: true, hidden: true }, h("summary", null, said.label), list);
-  const put = menuButton(said.put, "only", () => [
+  const put = menuButton(said.put, "set", () => [
     ...collections.list.value.filter(mayFill).map((each) => ({ text: each.name, act: () => fillWith(each, ticked()) })),
     { text: said.make, icon: /** @type {const} */ ("add"), act: () => edit(null) },
   ]);

@@ -9,6 +9,7 @@ export const collections = {
   menu: (name) => `إجراءات ${name}`,
   holds: (count) => `المستندات: ${count}`,
   by: (who) => `شاركها ${who}`, forAll: "مشتركة",
+  ticked: (count) => `المجموعات: ${count}`,
   edit: "الاسم والمشاركة…", takeOut: "أخرج المستندات المحددة", delete: "احذف المجموعة",
   added: (name) => `وُضعت في ${name}.`,
   takenOut: (name) => `أُخرجت من ${name}.`,

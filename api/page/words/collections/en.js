@@ -8,6 +8,7 @@ export const collections = {
   menu: (/** @type {string} */ name) => `What to do with ${name}`,
   holds: (/** @type {number} */ count) => (count === 1 ? "1 document" : `${count} documents`),
   by: (/** @type {string} */ who) => `shared by ${who}`, forAll: "shared",
+  ticked: (/** @type {number} */ count) => (count === 1 ? "1 collection" : `${count} collections`),
   edit: "Name and share…", takeOut: "Take the ticked documents out", delete: "Delete the collection",
   added: (/** @type {string} */ name) => `Put in ${name}.`,
   takenOut: (/** @type {string} */ name) => `Taken out of ${name}.`,

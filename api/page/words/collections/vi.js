@@ -9,6 +9,7 @@ export const collections = {
   menu: (name) => `Việc có thể làm với ${name}`,
   holds: (count) => `${count} tài liệu`,
   by: (who) => `${who} chia sẻ`, forAll: "đã chia sẻ",
+  ticked: (count) => `${count} bộ sưu tập`,
   edit: "Đặt tên và chia sẻ…", takeOut: "Lấy tài liệu đã đánh dấu ra", delete: "Xóa bộ sưu tập",
   added: (name) => `Đã cho vào ${name}.`,
   takenOut: (name) => `Đã lấy ra khỏi ${name}.`,

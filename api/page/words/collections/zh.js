@@ -9,6 +9,7 @@ export const collections = {
   menu: (name) => `对“${name}”的操作`,
   holds: (count) => `${count} 份文档`,
   by: (who) => `由 ${who} 共享`, forAll: "已共享",
+  ticked: (count) => `${count} 个文集`,
   edit: "名称和共享…", takeOut: "移出勾选的文档", delete: "删除文集",
   added: (name) => `已放入“${name}”。`,
   takenOut: (name) => `已从“${name}”移出。`,
