@@ -62,6 +62,10 @@ def scope(page: Page) -> Locator:
     return page.get_by_role("group", name=english("shelf/selection.label")).locator(".scope")
 
 
+def chip(page: Page, name: str) -> Locator:
+    return page.get_by_role("button", name=f"Ask {name} no longer alone")
+
+
 def search(page: Page) -> Locator:
     return shelf(page).get_by_role("searchbox", name=english("shelf/shelf.search"))
 
@@ -155,7 +159,7 @@ async def test_documents_are_found_ticked_asked_alone_and_saved_with_the_session
     await expect(box(page, "Travel policy")).to_be_checked()
     async with page.expect_response(lambda each: each.request.method == "PATCH"):
         await box(page, "Travel policy").uncheck()
-    await expect(scope(page)).to_have_text("Staff handbook")
+    await expect(chip(page, "Staff handbook")).to_be_visible()
     async with page.expect_response(lambda each: each.request.method == "PATCH"):
         await page.get_by_role("button", name="Ask all documents again").click()
     await expect(scope(page)).to_have_text("All documents")
@@ -229,7 +233,7 @@ async def test_what_can_not_be_saved_or_read_is_told_and_tried_again(
 ) -> None:
     session_id = await new_session(extractive_site.client, page_ids=[HANDBOOK])
     page = await chromium_page(f"{extractive_site.url}/#/sessions/{session_id}", faults=[OVERLOADED])
-    await expect(scope(page)).to_have_text("Staff handbook")
+    await expect(chip(page, "Staff handbook")).to_be_visible()
     await page.route(re.compile("/api/sessions/[^/]+$"), overload)
     await box(page, "Travel policy").click()
     alert = page.get_by_role("alert").filter(has_text="Too much is going on.")
@@ -279,7 +283,7 @@ async def test_files_texts_and_addresses_are_added_and_what_is_to_be_said_of_the
     await bring(page, again[1], file("street.txt", street), file("island.zip", packed.getvalue()))
     await expect(incoming(page, "bus.md")).to_contain_text(english("shelf/notes.renamed"))
     await expect(incoming(page, "street.txt")).to_contain_text("read as windows-1252")
-    await expect(incoming(page, "island.zip/map.png")).to_contain_text(english("shelf/refusals.file_not_text"))
+    await expect(incoming(page, "island.zip/map.png")).to_contain_text(english("shelf/refusals.file_picture"))
     await expect(box(page, "Ferries")).to_be_visible()
     await incoming(page).get_by_role("button", name="Put away", exact=True).click()
 
@@ -509,11 +513,11 @@ async def test_what_is_deleted_is_gone_in_every_tab_comes_back_and_is_marked_whe
     await expect(box(other, "Canteen")).to_be_visible()
     await extractive_site.client.delete(f"/api/documents/{document_id}")
     await other.reload()
-    await expect(scope(other)).to_have_text("Travel policy1 gone")
+    await expect(scope(other)).to_have_text("1 document1 gone")
     body = await asked(other, "Which class is booked for trains?")
     assert body["page_ids"] == [TRAVEL]
     await shelf(other).get_by_role("button", name="Untick").click()
-    await expect(scope(other)).to_have_text("Travel policy")
+    await expect(chip(other, "Travel policy")).to_be_visible()
 
 
 async def test_in_a_narrow_window_the_documents_are_a_drawer_for_readers_without_what_writes(
@@ -545,7 +549,7 @@ async def test_in_a_narrow_window_the_documents_are_a_drawer_for_readers_without
     await page.keyboard.press("Escape")
     await expect(shelf(page)).to_be_hidden()
     await expect(scope(page)).to_be_focused()
-    await expect(scope(page)).to_have_text("Travel policy")
+    await expect(chip(page, "Travel policy")).to_be_visible()
     await scope(page).click()
     await shelf(page).get_by_role("button", name="Read Travel policy").first.click()
     await expect(shelf(page)).to_be_hidden()
@@ -625,7 +629,7 @@ async def test_a_collection_is_made_filled_asked_alone_shared_and_deleted(
         )
     )
     await expect(shelf(page).get_by_text("2 documents", exact=True)).to_be_visible()
-    await shelf(page).get_by_role("button", name="Show only what is in House rules").click()
+    await shelf(page).get_by_role("button", name=re.compile("^House rules")).click()
     await expect(shelf(page).get_by_role("grid").get_by_role("checkbox")).to_have_count(2)
     await bring(page, file("curfew.md", "# Curfew\n\nThe gate is shut at ten."))
     await expect(box(page, "Curfew")).to_be_visible()
@@ -739,4 +743,4 @@ async def test_what_texts_say_stands_below_the_names_and_news_are_counted_as_the
     told = incoming(page).get_by_role("status")
     await expect(told).to_contain_text("1 document was added. 1 document was there already. harbour.jpg was not added:")
     await expect(incoming(page, "harbour.jpg")).to_contain_text(english("shelf/refusals.file_picture"))
-    await expect(incoming(page).get_by_role("listitem")).to_have_count(2)
+    await expect(incoming(page).get_by_role("listitem").first).to_contain_text("harbour.jpg")

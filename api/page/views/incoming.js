@@ -74,8 +74,8 @@ export function incomingView(app, incoming, shelf) {
     buttons.retry.hidden = going || !refused.some((item) => mayRetry(item));
     buttons.dismiss.hidden = going;
     const ranked = items.toSorted((one, other) => rank(one) - rank(other));
-    const notable = ranked.filter((item) => !rank(item)).length;
-    const few = going ? FEW_TOLD : Math.min(notable, FEW_TOLD);
+    const notable = items.filter((item) => isNotable(item)).length;
+    const few = going || items.length <= FEW_TOLD ? FEW_TOLD : Math.min(notable, FEW_TOLD);
     const shown = ranked.slice(0, unfolded ? MOST_TOLD : few);
     rows = new Map(shown.map((item) => [item.id, rows.get(item.id) ?? itemRow(app, incoming, shelf)]));
     for (const item of shown) rows.get(item.id)?.show(item);
@@ -124,7 +124,8 @@ function isSame({ notes }) {
 
 /** What is to be read comes first, then what is on its way, and last what is done or waits. @param {Item} item */
 function rank(item) {
-  return isNotable(item) ? 0 : { sending: 1, reading: 1, waiting: 2, added: 3, refused: 0 }[item.state];
+  const told = isNotable(item) ? (isSame(item) ? 2 : 1) : 9;
+  return Math.min(told, { refused: 0, sending: 3, reading: 3, waiting: 4, added: 5 }[item.state]);
 }
 
 /** @param {Note} note */

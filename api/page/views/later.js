@@ -81,13 +81,10 @@ export function mentionsIn(app, field) {
 export function libraryPlace(app) {
   const place = h("div", { class: "place", id: "shelf" });
   const put = once(app, () => import("./shelf.js"), ({ shelf }) => void shelf(app, place));
-  // It has its head and its room from the start. What is in it comes when the rest is there, or when somebody acts.
+  // It has its head and its room from the start. What is in it comes when the rest is there.
   place.append(h("section", { class: "shelf" }, h("header", null, h("h2", null, words.shelf.label))));
-  let waits = app.libraryOpen.value;
-  const come = () => app.libraryOpen.value && void put();
-  app.libraryOpen.watch(() => (waits ? (waits = false) : come()));
-  app.begun.watch((begun) => begun && come());
-  for (const name of ["pointerdown", "keydown"]) addEventListener(name, come, { capture: true, once: true });
+  const come = () => app.libraryOpen.value && app.begun.value && !app.locked.value && void put();
+  for (const cell of [app.libraryOpen, app.begun, app.locked]) cell.watch(come);
   app.brought.watch((brought) => brought && put());
   for (const name of /** @type {const} */ (["dragenter", "dragover", "drop"])) {
     addEventListener(name, (event) => {

@@ -52,8 +52,9 @@ export function mentionList(app, field) {
   async function look() {
     const here = mentioned();
     const mine = (turn += 1);
-    if (!here || here.from === refused) return here ? undefined : close();
+    if (here && here.from === refused) return;
     refused = -1;
+    if (!here) return close();
     await new Promise((resolve) => setTimeout(resolve, TYPING_MS));
     if (mine !== turn) return;
     const found = await orNull(app.client.documents({ lasting: true, q: here.typed || null, limit: MOST }));

@@ -22,13 +22,13 @@ export function shelfCollections(app, shelf) {
   const { selection } = app;
   const said = words();
   const list = h("ul", null);
-  const whole = h("details", { class: "collections", open: true, hidden: true }, h("summary", null, said.label), list);
   const put = menuButton(said.put, "set", () => [
     ...collections.list.value.filter(mayFill).map((each) => ({ text: each.name, act: () => fillWith(each, ticked()) })),
     { text: said.make, icon: /** @type {const} */ ("add"), act: () => edit(null) },
   ]);
   put.classList.add("writes", "small");
   const { element: naming, open } = nameForm(put, (collection, name, shared) => void keep(collection, name, shared));
+  const whole = h("details", { class: "collections", open: true, hidden: true }, h("summary", null, said.label), list, naming);
   collections.list.watch(show);
   selection.collections.watch(show);
   selection.pages.watch(() => {
@@ -96,7 +96,7 @@ export function shelfCollections(app, shelf) {
     whole.hidden = !found.length && naming.hidden;
     const focused = /** @type {HTMLElement | null} */ (document.activeElement)?.closest("[data-collection]");
     const [id, at] = [focused?.getAttribute("data-collection"), [...(focused?.querySelectorAll("input, button") ?? [])].indexOf(/** @type {Element} */ (document.activeElement))];
-    fill(list, found.map((each) => row(each)), h("li", { class: "naming" }, naming));
+    fill(list, found.map((each) => row(each)));
     if (id) /** @type {HTMLElement | undefined} */ (list.querySelector(`[data-collection="${id}"]`)?.querySelectorAll("input, button")[at])?.focus();
   }
 
