@@ -30,6 +30,7 @@ from api.openapi import describe
 from api.problems import install_error_handlers
 from api.protected_resource import mount_metadata
 from api.routes.audit_routes import router as audit_router_
+from api.routes.collection_routes import router as collection_router_
 from api.routes.export_routes import router as export_router_
 from api.routes.feedback_routes import router as feedback_router_
 from api.routes.guide_routes import router as guide_router_
@@ -174,6 +175,7 @@ def mount_routes(app: FastAPI) -> None:
         shares_router_,
         listing_router,
         documents_router_,
+        collection_router_,
         guide_router_,
         jobs_router_,
         source_router_,

@@ -107,6 +107,8 @@ async def owned_by(
     broken = {"file": (f"{TITLE}.pdf", b"%PDF-broken")}
     job = (await client.post("/api/jobs", files=broken)).json()
     share = (await client.post(f"/api/sessions/{session_id}/shares", json={})).json()
+    named = {"name": "Mine", "document_ids": [document_id]}
+    collection = (await client.post("/api/collections", json=named)).json()
     responded = {"input": QUESTION, "citewell": {"min_score": 0}}
     responses = [(await client.post("/v1/responses", json=responded)).json()["id"] for _ in range(2)]
     return {
@@ -125,6 +127,7 @@ async def owned_by(
         "message_id": run["message_id"],
         "document_id": document_id,
         "share_id": share["share_id"],
+        "collection_id": collection["collection_id"],
         "source_id": source.source_id,
         "folder": folder,
         "segment_index": "0",

@@ -146,6 +146,9 @@ async def fill(of: Cell, *, own_tables: bool = False) -> tuple[str, str]:
         " SELECT %(id)s, no, %(of)s, %(id)s, 'a.md', 1 FROM generate_series(0, 2) AS no",
         "INSERT INTO ingestion_uploads (job_id, file_no, fields, is_text, data) VALUES (%(id)s, 0, '{}', false, 'a')",
         "INSERT INTO document_guides (workspace, document_id, version, body) VALUES (%(of)s, %(id)s, 1, '{}')",
+        "INSERT INTO collections (workspace, collection_id, name, made_by, shared)"
+        " VALUES (%(of)s, %(id)s, 'Lamps', 'ann', true)",
+        "INSERT INTO collection_documents (workspace, collection_id, document_id) VALUES (%(of)s, %(id)s, %(id)s)",
         "INSERT INTO follow_ups (message_id, questions) VALUES (%(answer)s, '[]')",
         "INSERT INTO checkpoint_writes (thread_id, checkpoint_id, task_id, idx, channel, blob)"
         " VALUES (%(session)s, 'c', 't', 0, 'c', '')",

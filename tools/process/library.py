@@ -13,6 +13,7 @@ from tools.judges.examined_judge import examined_by
 from tools.judges.examiner import open_examiner
 from tools.library.background_syncs import BackgroundSyncs
 from tools.library.catalogue import Documents
+from tools.library.document_collections import Collections
 from tools.library.ingestion import Ingestor
 from tools.library.job_store import Jobs
 from tools.library.job_worker import SPARE, JobWorker
@@ -67,6 +68,7 @@ class Library:
     embedder: Embedder
     workspaces: Workspaces
     documents: Documents
+    collections: Collections
     versions: Versions
     originals: Originals
     places: Places
@@ -176,6 +178,7 @@ async def open_library(settings: Settings) -> AsyncIterator[Library]:
                     embedder=embedder,
                     workspaces=workspaces,
                     documents=documents,
+                    collections=Collections(database, workspaces),
                     versions=Versions(database, workspaces),
                     originals=originals,
                     places=Places(reader, originals, views),

@@ -166,6 +166,37 @@ export type CodeFinding = {
   why: Why[];
 };
 
+/**
+ * A named set of documents as somebody sees it. `documents` is the number of those that they may read, `yours` whether
+ * they may rename, share and delete it.
+ */
+export type Collection = {
+  collection_id: string;
+  name: string;
+  made_by: string;
+  shared: boolean;
+  yours: boolean;
+  documents: number;
+  created_at: string;
+  updated_at: string;
+};
+
+/** What to change of a collection; what is left out stays. */
+export type CollectionChange = {
+  name?: string | null;
+  /** Whether all of the workspace see it, or who made it alone. */
+  shared?: boolean | null;
+  /** Documents to put in; those that you may not read are left out. */
+  add?: string[];
+  /** Documents to take out. */
+  remove?: string[];
+};
+
+/** The collections that you see, by name. */
+export type CollectionList = {
+  collections: Collection[];
+};
+
 export type ContentRemoved = {
   /** The version of the event schema. */
   schema: 1;
@@ -267,6 +298,8 @@ export type Document = {
 
 /** What to change of a document without sending it again; what is left out stays. */
 export type DocumentChange = {
+  /** What it is called from the next answer on, also when its file is read anew. */
+  title?: string | null;
   /** Who may read it from the next request on: `user:NAME`, `group:NAME`, or `everyone`. The owner always does. */
   readers?: string[] | null;
   /** Whose it is from the next request on; null for nobody's. */
@@ -731,6 +764,14 @@ export type ModelUse = {
   estimated_calls: number;
 };
 
+/** A collection to make, with the documents that it begins with. */
+export type NewCollection = {
+  name: string;
+  /** true: all of the workspace see it; false: you alone. */
+  shared?: boolean;
+  document_ids?: string[];
+};
+
 /** Up or down; what is wrong, in a word and in words, and in which claim, all of which may be left out. */
 export type NewFeedback = {
   rating: "up" | "down";
@@ -778,6 +819,8 @@ export type NewRun = {
   answer_from?: "library" | "library_then_model" | "model" | null;
   /** `checked`: text leaves when code has checked it; `judged`: when a judge has. */
   release?: "checked" | "judged" | null;
+  /** Collections whose documents are read, and counted, as those of `page_ids`. */
+  collection_ids?: string[];
   on_disconnect?: "cancel" | "continue";
   /** If the session is already answering: `reject` with 409, `enqueue` after it, or `interrupt` it. */
   while_running?: "reject" | "enqueue" | "interrupt";
@@ -791,6 +834,7 @@ export type NewSession = {
   /** The host's page on which it was started. */
   page_id?: string | null;
   page_ids?: string[];
+  collection_ids?: string[];
   /** Never listed; deleted after 24 hours. */
   ephemeral?: boolean;
 };
@@ -1295,8 +1339,8 @@ export type SectionStarted = {
 };
 
 /**
- * A conversation without its messages. `page_ids` are its most recently selected documents, `page_id` is the host's
- * page that it was started on. One that is `pinned` comes before the others.
+ * A conversation without its messages. `page_ids` and `collection_ids` are the documents and collections last selected
+ * in it, `page_id` is the host's page that it was started on. One that is `pinned` comes before the others.
  */
 export type Session = {
   session_id: string;
@@ -1309,12 +1353,14 @@ export type Session = {
   updated_at: string;
   page_id?: string | null;
   pinned: boolean;
+  collection_ids?: string[];
 };
 
 /** Changes to a session; fields that are left out stay as they are. */
 export type SessionChange = {
   title?: string | null;
   page_ids?: string[] | null;
+  collection_ids?: string[] | null;
   /** Whether it comes before the others in the list. */
   pinned?: boolean | null;
 };
