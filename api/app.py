@@ -40,6 +40,7 @@ from api.routes.library_routes import search_router as search_router_
 from api.routes.link_routes import router as link_router_
 from api.routes.listing_routes import router as listing_router
 from api.routes.login_routes import router as login_router_
+from api.routes.note_routes import router as note_router_
 from api.routes.page_routes import router as page_router_
 from api.routes.service_routes import graph_router as graph_router_
 from api.routes.service_routes import health_router as health_router_
@@ -172,6 +173,7 @@ def mount_routes(app: FastAPI) -> None:
         export_router_,
         feedback_router_,
         shares_router_,
+        note_router_,
         listing_router,
         documents_router_,
         guide_router_,
