@@ -742,6 +742,14 @@ export type NewFeedback = {
   claim?: ClaimPlace | null;
 };
 
+/** A note, empty or with the first thing that is pinned in it, by which it is called where it has no title. */
+export type NewNote = {
+  title?: string | null;
+  /** In Markdown. */
+  text?: "" | string;
+  entry?: Pin | null;
+};
+
 /** A question, and how to answer it. */
 export type NewRun = {
   /** A question of the session that this one replaces, on a new branch. */
@@ -833,6 +841,55 @@ export type NewWorkspace = {
   name: string;
 };
 
+/** A note with what is pinned in it, as its reader may see it today. */
+export type Note = {
+  note: NoteSummary;
+  entries: NoteEntry[];
+};
+
+/** Changes to a note; what is left out stays as it is. */
+export type NoteChange = {
+  title?: string | null;
+  /** In Markdown; empty for none. */
+  text?: "" | string | null;
+  /** Whether everybody in the workspace may read it. */
+  shared?: boolean | null;
+  /** The ids of its entries as they should stand; others stand behind them. */
+  order?: string[] | null;
+};
+
+/**
+ * What is pinned: sections in Markdown with their claims, each with the citations that prove it. `question` is empty
+ * for a passage of a document. `freshness` is the worst of its quotes today.
+ */
+export type NoteEntry = {
+  entry_id: string;
+  question: string;
+  pinned_at: string;
+  freshness: "fresh" | "moved" | "changed" | "deleted" | "withheld";
+  sections: Section[];
+  claims: SectionClaim[];
+  sources: Source[];
+};
+
+/** Notes of one's own and those that others share, the last changed first. `text` is its beginning. */
+export type NoteList = {
+  notes: NoteSummary[];
+  next_cursor: string | null;
+};
+
+/** A note without what is pinned in it. `is_own`: its reader may change it; others read it where it is shared. */
+export type NoteSummary = {
+  note_id: string;
+  title: string;
+  text: string;
+  shared: boolean;
+  is_own: boolean;
+  created_at: string;
+  updated_at: string;
+  entries: number;
+};
+
 /** The file that a document was read from; `name` is "" where it came without one. */
 export type Original = {
   sha256: string;
@@ -868,6 +925,25 @@ export type PagesRead = {
   used: PageUse[];
   cut: PageUse[];
   unused: string[];
+};
+
+/** What to pin: an answer by its session and message, or a passage by its document and words. */
+export type Pin = {
+  session_id?: string | null;
+  /** An answer of the session. */
+  message_id?: string | null;
+  /** One section of the answer, by its index. */
+  section?: number | null;
+  document_id?: string | null;
+  /** A passage of the document, in its own words. */
+  quote?: string | null;
+  /** Where the claim begins in its section, or the quote in the canonical text. */
+  start?: number | null;
+};
+
+/** The id of an entry. */
+export type PinnedEntry = {
+  entry_id: string;
 };
 
 /** The location of a quote in the current text. `segment_id` is the segment in which it begins. */
