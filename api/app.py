@@ -49,6 +49,7 @@ from api.routes.share_routes import opening_router as opening_router_
 from api.routes.share_routes import shares_router as shares_router_
 from api.routes.source_routes import router as source_router_
 from api.routes.spending_routes import router as spending_router_
+from api.routes.study_routes import router as study_router_
 from api.routes.verify_routes import VerificationSlots
 from api.routes.verify_routes import router as verify_router_
 from api.static_files import BUNDLE_FOLDER, read_page
@@ -174,6 +175,7 @@ def mount_routes(app: FastAPI) -> None:
         feedback_router_,
         shares_router_,
         note_router_,
+        study_router_,
         listing_router,
         documents_router_,
         guide_router_,

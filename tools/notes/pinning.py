@@ -3,13 +3,12 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from answers.citations import build_citation, describe_source
+from answers.citations import quote_alone
 from answers.marks import with_marks
 from answers.surroundings import with_next
 from graph.errors import InvalidRequest, NotFound
 from graph.evidence import Citation, Identity, Proof, Section, SectionClaim, Segment, section_of
 from graph.ports import SegmentReader
-from graph.rows import SourceRow
 from tools.library.marked_passages import find_rendered, find_span
 from tools.retrieval.selections import passage_of
 from tools.retrieval.withholding import WITHHELD
@@ -80,23 +79,10 @@ async def passage_to_pin(
     if found is None or found[1] - found[0] > MOST_QUOTED:
         raise InvalidRequest("quote: the document does not hold these words.", suggestion="Mark the passage again.")
     segment = _holding(segments, *found)
+    claim, source = quote_alone(segment, *found)
     proof = Proof(segment_id=segment.segment_id, start=found[0], end=found[1], origin="cited")
-    citation = build_citation(proof, segment, source_index=1, section_index=0, verdict="supported")
-    assert citation is not None
-    claim = SectionClaim(
-        start=0,
-        end=len(citation["quote"]),
-        text=citation["quote"],
-        verdict="supported",
-        reasons=[],
-        citations=[citation],
-        by="text",
-        mark="shown",
-        section_index=0,
-    )
-    row = SourceRow(segment_id=segment.segment_id, index=1, score=1.0, kind="page")
-    section = section_of(citation["quote"], [segment.segment_id], passage=proof)
-    return {"family": "extractive", **_body([section], [claim], [describe_source(row, segment)])}
+    section = section_of(claim["text"], [segment.segment_id], passage=proof)
+    return {"family": "extractive", **_body([section], [claim], [source])}
 
 
 def _holding(segments: Sequence[Segment], start: int, end: int) -> Segment:

@@ -40,8 +40,8 @@ export function answerActions(app) {
   const pinned = textButton("quiet small", () => {
     const session_id = app.conversation.session.value?.session_id;
     if (session_id && shown?.answerId) void pin(app, { session_id, message_id: shown.answerId });
-  }, icon("pin"), noting().pin);
-  pinned.title = noting().pinAnswer;
+  }, icon("pin"), h("span", { class: "wide-only" }, noting().pin));
+  change(pinned, { title: noting().pinAnswer, "aria-label": noting().pinAnswer });
   const element = h(
     "div",
     { class: "actions" },
