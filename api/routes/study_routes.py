@@ -32,7 +32,7 @@ class NewFlashcards(Body):
 
 
 @router.post("/comparisons", responses=problems(400, 403, 404, 422, 429, 503))
-@needs("ask")
+@needs("ask", lists=True)
 async def compare_documents(body: NewComparison, me: Me, citewell: Opened, runner: OpenRunner) -> Comparison:
     """Compare two to five documents: what each says of a question, or of points that a model proposes.
 
@@ -46,7 +46,7 @@ async def compare_documents(body: NewComparison, me: Me, citewell: Opened, runne
 
 
 @router.post("/flashcards", responses=problems(400, 403, 404, 422, 429, 503))
-@needs("ask")
+@needs("ask", lists=True)
 async def make_flashcards(body: NewFlashcards, me: Me, citewell: Opened, runner: OpenRunner) -> Flashcards:
     """Make up to twelve cards of documents: a question, and an answer whose checks were passed.
 

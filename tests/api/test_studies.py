@@ -74,8 +74,8 @@ async def test_a_model_proposes_points_and_what_its_judge_doubts_is_left_out(
         wrong = {"text": "An employee has 30 days off.", "source_ids": [f"{OLD}:0"]}
         scripted_openai.script(answer(said), to="generate_answer", when="25 days")
         scripted_openai.script(answer(wrong), to="generate_answer", when="20 days")
-        scripted_openai.script(say(judged("supported")), to="judge_claims", when="25 days off")
-        scripted_openai.script(say(judged("contradicted")), to="judge_claims", when="30 days off")
+        scripted_openai.script(say(json.dumps({"1": judged("supported")})), to="judge_claims", when="25 days off")
+        scripted_openai.script(say(json.dumps({"1": judged("contradicted")})), to="judge_claims", when="30 days off")
         compared = (await client.post("/api/comparisons", json={"document_ids": [HANDBOOK, OLD]})).json()
         assert (compared["by"], [row["point"] for row in compared["rows"]]) == ("model", [QUESTION])
         good, doubted = compared["rows"][0]["cells"]
@@ -131,7 +131,7 @@ async def test_a_models_cards_are_dropped_where_their_answer_is_not_confirmed(
         wrong = {"text": "It is 30 days by now.", "source_ids": [f"{HANDBOOK}:0"]}
         scripted_openai.script(answer(good), to="generate_answer", when=lapses)
         scripted_openai.script(answer(wrong), to="generate_answer", when=QUESTION)
-        scripted_openai.script(say(judged("contradicted")), to="judge_claims", when="30 days")
+        scripted_openai.script(say(json.dumps({"1": judged("contradicted")})), to="judge_claims", when="30 days")
         made = (await client.post("/api/flashcards", json={"document_ids": [HANDBOOK]})).json()
         assert ([each["question"] for each in made["cards"]], made["dropped"]) == ([lapses], 1)
         assert made["cards"][0]["answer"]["claims"][0]["text"] == good["text"]

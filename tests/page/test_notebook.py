@@ -32,7 +32,7 @@ async def test_what_is_pinned_is_read_again_in_its_place_and_taken_along(
 ) -> None:
     address, document = await asked(extractive_site)
     page = await chromium_page(address)
-    await page.get_by_role("button", name=english("notes/pin"), exact=True).click()
+    await page.get_by_role("button", name=english("notes/pinAnswer")).click()
     await expect(page.get_by_role("status").filter(has_text=QUESTION)).to_be_visible()
     fee = {"document_id": document, "quote": FEE}
     [note] = (await extractive_site.client.get("/api/notes")).json()["notes"]

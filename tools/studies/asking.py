@@ -12,7 +12,7 @@ from typing_extensions import TypedDict
 
 from answers.marks import mark_of
 from graph.context import Context
-from graph.errors import CitewellError, InvalidRequest, NotFound, NotPermitted
+from graph.errors import CitewellError, InvalidRequest, NotFound
 from graph.evidence import FamilyName, Identity, SectionClaim, Segment, Source
 from graph.ports import ProposedQuestion, Resources
 from graph.state import InputState, State
@@ -72,10 +72,8 @@ class Asker:
     async def documents(self, identity: Identity, document_ids: Sequence[str]) -> dict[str, list[Segment]]:
         """Return the first segments of documents, by their ids, in the order asked.
 
-        Raises NotPermitted for a public key, NotFound, InvalidRequest where one is named twice.
+        Raises NotFound, InvalidRequest where one is named twice.
         """
-        if identity.is_shared:
-            raise NotPermitted("A public key asks single questions alone.")
         if len(set(document_ids)) < len(document_ids):
             raise InvalidRequest("document_ids: a document is named twice.")
         each = max(1, PROPOSED_FROM // len(document_ids))

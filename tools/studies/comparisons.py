@@ -52,7 +52,7 @@ class Comparisons:
     ) -> Comparison:
         """Return what documents say of a question or, without one, of points that a model proposes from them.
 
-        A point of which no document says anything is left out. Raises NotFound, NotPermitted, UnknownModel,
+        A point of which no document says anything is left out. Raises NotFound, UnknownModel,
         SpendingLimitReached, and InvalidRequest for a document that is named twice, and without a question where there
         is no model.
         """

@@ -49,7 +49,7 @@ class CardMaker:
         self._spending = spending
 
     async def make(self, identity: Identity, document_ids: Sequence[str], *, model: str = "") -> Flashcards:
-        """Return cards of documents. Raises NotFound, NotPermitted, UnknownModel, SpendingLimitReached."""
+        """Return cards of documents. Raises NotFound, UnknownModel, SpendingLimitReached."""
         until = time.monotonic() + MOST_SECONDS
         found = await self._asker.documents(identity, document_ids)
         if self._asker.by(model) == EXTRACTIVE:

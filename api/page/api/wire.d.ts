@@ -166,6 +166,25 @@ export type CodeFinding = {
   why: Why[];
 };
 
+/** A column of a comparison. */
+export type ComparedDocument = {
+  document_id: string;
+  title: string;
+};
+
+/** Documents side by side. `by` says who wrote the cells: a model, or nobody, and then they quote. */
+export type Comparison = {
+  by: "model" | "quotes";
+  documents: ComparedDocument[];
+  rows: ComparisonRow[];
+};
+
+/** What documents say of a point, in the order of the columns. */
+export type ComparisonRow = {
+  point: string;
+  cells: StudyAnswer[];
+};
+
 export type ContentRemoved = {
   /** The version of the event schema. */
   schema: 1;
@@ -429,6 +448,22 @@ export type FinishedRun = {
   message: Message;
   spent: Record<string, Spent>;
   cost?: Cost | null;
+};
+
+/** A question or a term, and the claims that answer it, each with its quotes. */
+export type Flashcard = {
+  question: string;
+  answer: StudyAnswer;
+};
+
+/**
+ * Cards, and how many more were left out since a check was not passed or time was up. `by` says who asks: a model, or
+ * the documents themselves.
+ */
+export type Flashcards = {
+  by: "model" | "documents";
+  cards: Flashcard[];
+  dropped: number;
 };
 
 /** How many documents there are of files in a folder; it is empty for those in none. */
@@ -731,6 +766,14 @@ export type ModelUse = {
   estimated_calls: number;
 };
 
+/** Which documents to compare, and by what; without a question a model proposes the points. */
+export type NewComparison = {
+  document_ids: string[];
+  question?: "" | string;
+  /** A configured model's name, or `extractive`; empty for the deployment's default. */
+  model?: string;
+};
+
 /** Up or down; what is wrong, in a word and in words, and in which claim, all of which may be left out. */
 export type NewFeedback = {
   rating: "up" | "down";
@@ -740,6 +783,13 @@ export type NewFeedback = {
     | null;
   text?: string | null;
   claim?: ClaimPlace | null;
+};
+
+/** Which documents to make cards of. */
+export type NewFlashcards = {
+  document_ids: string[];
+  /** A configured model's name, or `extractive`; empty for the deployment's default. */
+  model?: string;
 };
 
 /** A note, empty or with the first thing that is pinned in it, by which it is called where it has no title. */
@@ -1672,6 +1722,18 @@ export type StepStarted = {
   at: string;
   type: "step_started";
   step: string;
+};
+
+/**
+ * What a document says of a question: claims whose checks were passed, each with its quotes. `state`: `said`; `nothing`
+ * that answers it; `doubted`, where a model said something that its checks did not pass, which is left out; `unasked`,
+ * where there was no time, or nobody could be asked.
+ */
+export type StudyAnswer = {
+  document_id: string;
+  state: "said" | "nothing" | "doubted" | "unasked";
+  claims: SectionClaim[];
+  sources: Source[];
 };
 
 /** Questions and documents to begin with. `making`: there may be more of them soon. */

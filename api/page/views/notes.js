@@ -18,24 +18,19 @@ import { saveFile } from "./taking.js";
 /** @typedef {import("../api/types.js").NoteSummary} NoteSummary */
 
 /**
- * Open them. Gives what closes them without a step back.
+ * Open them.
  * @param {App} app
  * @param {string} id Of one of them; "" for the list.
  */
 export function notes(app, id) {
   const body = h("div", { class: "note" });
-  let isLeft = false;
   const dialog = openDialog(labels().notes, { class: "notes" }, body);
-  dialog.addEventListener("close", () => isLeft || history.back());
   void app.attempt(async () => {
     await readable();
     if (id) await one(app, body, id);
     else await list(app, body);
   }).then((done) => done || dialog.close());
-  return () => {
-    isLeft = true;
-    dialog.close();
-  };
+  return dialog;
 }
 
 /** @param {App} app @param {HTMLElement} body */

@@ -1,16 +1,24 @@
-/** Notes as a step of the browser's history: they lie over the page, and Back leads to them from what they lead to. */
+/** Dialogs that are steps of the browser's history: they lie over the page, and Back leads to them from what they lead to. */
 
 import { wanted } from "./later.js";
 
 /** @typedef {import("../state/app.js").App} App */
 
-/** Open the notes, or one of them. @param {App} app @param {string} [id] */
-export function showNotes(app, id = "") {
-  const { state } = history;
-  const step = { ...state, note: id, ...(state?.back && { back: state.back + 1 }) };
-  if (state?.note === undefined) history.pushState(step, "");
-  else history.replaceState({ ...state, note: id }, "");
+/** Those that are kept as they are, since what they show took long. @type {HTMLDialogElement[]} */
+const kept = [];
+/** @type {HTMLDialogElement | null} */
+let shown = null;
+
+/** Open the notes, or one of them. @param {App} app @param {string} [note] */
+export function showNotes(app, note = "") {
+  step({ note });
   void open(app);
+}
+
+/** Let a dialog that is open be a step. @param {HTMLDialogElement} dialog */
+export function keepOver(dialog) {
+  step({ dialog: kept.push(dialog) - 1 });
+  put(dialog);
 }
 
 /** Follow the steps of the browser. @param {App} app */
@@ -20,18 +28,38 @@ export function followNotes(app) {
   app.begun.watch((begun) => begun && void open(app));
 }
 
-/** @type {(() => void) | null} */
-let close = null;
+/** @param {{note: string} | {dialog: number}} over */
+function step(over) {
+  const { state } = history;
+  if (isOver()) history.replaceState({ ...state, ...over }, "");
+  else history.pushState({ ...state, ...over, ...(state?.back && { back: state.back + 1 }) }, "");
+}
 
-/** Show the notes that the step names, or none. @param {App} app */
+const isOver = () => history.state?.note !== undefined || history.state?.dialog !== undefined;
+
+/** Show what lies over the page at this step. @param {App} app */
 async function open(app) {
   leave();
-  if (history.state?.note === undefined) return;
+  const { note, dialog } = history.state ?? {};
+  const before = kept[dialog];
+  if (before) {
+    document.body.append(before);
+    before.showModal();
+    return put(before);
+  }
+  if (note === undefined) return;
   const loaded = await wanted(app, () => import("./notes.js"), () => void open(app));
-  if (loaded && !close && history.state?.note !== undefined) close = loaded.notes(app, history.state.note);
+  if (loaded && !shown && history.state?.note === note) put(loaded.notes(app, note));
+}
+
+/** @param {HTMLDialogElement} dialog */
+function put(dialog) {
+  shown = dialog;
+  dialog.addEventListener("close", () => shown === dialog && (leave(), history.back()), { once: true });
 }
 
 function leave() {
-  close?.();
-  close = null;
+  const dialog = shown;
+  shown = null;
+  dialog?.close();
 }

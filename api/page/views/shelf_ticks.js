@@ -4,6 +4,7 @@ import { change, h } from "../dom.js";
 import { number } from "../words/format.js";
 import { words } from "../words/index.js";
 import { icon, textButton } from "./icons.js";
+import { studyButtons } from "./studies.js";
 
 /**
  * Make the line above the list.
@@ -38,6 +39,7 @@ export function shelfTicks(app, shelf, actions) {
     "div",
     { class: "ticks" },
     h("div", { class: "line" }, said, clear, remove, all),
+    studyButtons(app),
     note,
     gone,
   );

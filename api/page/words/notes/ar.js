@@ -1,4 +1,4 @@
-/** Notes, in Arabic. */
+/** Notes, comparisons and cards, in Arabic. */
 
 /** @type {typeof import("./en.js").notes} */
 export const notes = {
@@ -21,4 +21,27 @@ export const notes = {
   sure: "تحذفها نهائيًا؟",
   save: "احفظ الملاحظة",
   read: "اقرأه في المستند",
+};
+
+/** @type {typeof import("./en.js").studies} */
+export const studies = {
+  compareTitle: "قارن المستندات",
+  by: "قارن بماذا؟",
+  byModel: "قارن بماذا؟ اتركه فارغًا ليبحث نموذج عن النقاط.",
+  compare: "قارن",
+  point: "السؤال",
+  nothing: "لا يقول شيئًا عن ذلك",
+  doubted: "حُذف: لم يؤكده التحقق",
+  unasked: "لم يُسأل: لم يبقَ وقت",
+  quoted: "ما يقوله كل مستند بكلماته هو. لم يقارن بينها أي نموذج.",
+  checked: "سُئل كل مستند عن خانته وحده وجرى التحقق منها.",
+  none: "لا نقاط مشتركة بين المستندات.",
+  working: "نسأل كل مستند…",
+  cards: "بطاقات",
+  show: "أظهر الإجابة",
+  next: "البطاقة التالية",
+  before: "البطاقة السابقة",
+  at: (at, of) => `البطاقة ${at} من ${of}`,
+  noCards: "هذه المستندات لا تعرّف مصطلحات ولا تطرح أسئلة من عندها. مع نموذج تُصنع البطاقات من أي نص.",
+  dropped: (count) => `حُذفت ${count} أخرى: لم تتأكد إجاباتها.`,
 };

@@ -1,4 +1,4 @@
-/** Notes, in English. */
+/** Notes, comparisons and cards, in English. */
 
 export const notes = {
   none: "No notes yet. Press Pin below an answer, or mark words in a document.",
@@ -20,4 +20,26 @@ export const notes = {
   sure: "Delete it for good?",
   save: "Save the note",
   read: "Read it in the document",
+};
+
+export const studies = {
+  compareTitle: "Compare documents",
+  by: "By what?",
+  byModel: "By what? Leave it empty, and a model looks for the points.",
+  compare: "Compare",
+  point: "Question",
+  nothing: "Says nothing about it",
+  doubted: "Left out: the check did not confirm it",
+  unasked: "Not asked: no time was left",
+  quoted: "What each says, in its own words. No model has compared them.",
+  checked: "Each cell was asked of its document alone and checked.",
+  none: "The documents have no points in common.",
+  working: "Asking each document…",
+  cards: "Flashcards",
+  show: "Show the answer",
+  next: "Next card",
+  before: "Card before",
+  at: (/** @type {string} */ at, /** @type {string} */ of) => `Card ${at} of ${of}`,
+  noCards: "These documents define no terms and ask no questions of their own. With a model, cards are made of any text.",
+  dropped: (/** @type {number} */ count) => (count === 1 ? "1 more was left out: its answer was not confirmed." : `${count} more were left out: their answers were not confirmed.`),
 };
