@@ -32,6 +32,7 @@ from tools.library.versions import Versions
 from tools.library.view_store import ViewStore
 from tools.library.web_library import WebLibrary, open_web
 from tools.library.web_pages import WebPages
+from tools.notes.notes import Notes
 from tools.originals.originals import Originals
 from tools.parsers import formats
 from tools.process.engines import index_worker, open_databases, open_milvus
@@ -87,6 +88,7 @@ class Library:
     session_events: SessionEvents
     shares: Shares
     feedback: FeedbackBook
+    notes: Notes
     searcher: SegmentSearcher
     reader: SegmentStore
     families: Families
@@ -197,6 +199,7 @@ async def open_library(settings: Settings) -> AsyncIterator[Library]:
                     session_events=SessionEvents(database, sessions, notifications),
                     shares=Shares(database, workspaces, settings),
                     feedback=FeedbackBook(database, workspaces),
+                    notes=Notes(database, workspaces, reader),
                     searcher=searcher,
                     reader=reader,
                     families=families,

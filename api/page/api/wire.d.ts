@@ -195,6 +195,23 @@ export type CollectionChange = {
 /** The collections that you see, by name. */
 export type CollectionList = {
   collections: Collection[];
+/** A column of a comparison. */
+export type ComparedDocument = {
+  document_id: string;
+  title: string;
+};
+
+/** Documents side by side. `by` says who wrote the cells: a model, or nobody, and then they quote. */
+export type Comparison = {
+  by: "model" | "quotes";
+  documents: ComparedDocument[];
+  rows: ComparisonRow[];
+};
+
+/** What documents say of a point, in the order of the columns. */
+export type ComparisonRow = {
+  point: string;
+  cells: StudyAnswer[];
 };
 
 export type ContentRemoved = {
@@ -462,6 +479,22 @@ export type FinishedRun = {
   message: Message;
   spent: Record<string, Spent>;
   cost?: Cost | null;
+};
+
+/** A question or a term, and the claims that answer it, each with its quotes. */
+export type Flashcard = {
+  question: string;
+  answer: StudyAnswer;
+};
+
+/**
+ * Cards, and how many more were left out since a check was not passed or time was up. `by` says who asks: a model, or
+ * the documents themselves.
+ */
+export type Flashcards = {
+  by: "model" | "documents";
+  cards: Flashcard[];
+  dropped: number;
 };
 
 /** How many documents there are of files in a folder; it is empty for those in none. */
@@ -770,6 +803,12 @@ export type NewCollection = {
   /** true: all of the workspace see it; false: you alone. */
   shared?: boolean;
   document_ids?: string[];
+/** Which documents to compare, and by what; without a question a model proposes the points. */
+export type NewComparison = {
+  document_ids: string[];
+  question?: "" | string;
+  /** A configured model's name, or `extractive`; empty for the deployment's default. */
+  model?: string;
 };
 
 /** Up or down; what is wrong, in a word and in words, and in which claim, all of which may be left out. */
@@ -781,6 +820,21 @@ export type NewFeedback = {
     | null;
   text?: string | null;
   claim?: ClaimPlace | null;
+};
+
+/** Which documents to make cards of. */
+export type NewFlashcards = {
+  document_ids: string[];
+  /** A configured model's name, or `extractive`; empty for the deployment's default. */
+  model?: string;
+};
+
+/** A note, empty or with the first thing that is pinned in it, by which it is called where it has no title. */
+export type NewNote = {
+  title?: string | null;
+  /** In Markdown. */
+  text?: "" | string;
+  entry?: Pin | null;
 };
 
 /** A question, and how to answer it. */
@@ -877,6 +931,55 @@ export type NewWorkspace = {
   name: string;
 };
 
+/** A note with what is pinned in it, as its reader may see it today. */
+export type Note = {
+  note: NoteSummary;
+  entries: NoteEntry[];
+};
+
+/** Changes to a note; what is left out stays as it is. */
+export type NoteChange = {
+  title?: string | null;
+  /** In Markdown; empty for none. */
+  text?: "" | string | null;
+  /** Whether everybody in the workspace may read it. */
+  shared?: boolean | null;
+  /** The ids of its entries as they should stand; others stand behind them. */
+  order?: string[] | null;
+};
+
+/**
+ * What is pinned: sections in Markdown with their claims, each with the citations that prove it. `question` is empty
+ * for a passage of a document. `freshness` is the worst of its quotes today.
+ */
+export type NoteEntry = {
+  entry_id: string;
+  question: string;
+  pinned_at: string;
+  freshness: "fresh" | "moved" | "changed" | "deleted" | "withheld";
+  sections: Section[];
+  claims: SectionClaim[];
+  sources: Source[];
+};
+
+/** Notes of one's own and those that others share, the last changed first. `text` is its beginning. */
+export type NoteList = {
+  notes: NoteSummary[];
+  next_cursor: string | null;
+};
+
+/** A note without what is pinned in it. `is_own`: its reader may change it; others read it where it is shared. */
+export type NoteSummary = {
+  note_id: string;
+  title: string;
+  text: string;
+  shared: boolean;
+  is_own: boolean;
+  created_at: string;
+  updated_at: string;
+  entries: number;
+};
+
 /** The file that a document was read from; `name` is "" where it came without one. */
 export type Original = {
   sha256: string;
@@ -912,6 +1015,25 @@ export type PagesRead = {
   used: PageUse[];
   cut: PageUse[];
   unused: string[];
+};
+
+/** What to pin: an answer by its session and message, or a passage by its document and words. */
+export type Pin = {
+  session_id?: string | null;
+  /** An answer of the session. */
+  message_id?: string | null;
+  /** One section of the answer, by its index. */
+  section?: number | null;
+  document_id?: string | null;
+  /** A passage of the document, in its own words. */
+  quote?: string | null;
+  /** Where the claim begins in its section, or the quote in the canonical text. */
+  start?: number | null;
+};
+
+/** The id of an entry. */
+export type PinnedEntry = {
+  entry_id: string;
 };
 
 /** The location of a quote in the current text. `segment_id` is the segment in which it begins. */
@@ -1642,6 +1764,18 @@ export type StepStarted = {
   at: string;
   type: "step_started";
   step: string;
+};
+
+/**
+ * What a document says of a question: claims whose checks were passed, each with its quotes. `state`: `said`; `nothing`
+ * that answers it; `doubted`, where a model said something that its checks did not pass, which is left out; `unasked`,
+ * where there was no time, or nobody could be asked.
+ */
+export type StudyAnswer = {
+  document_id: string;
+  state: "said" | "nothing" | "doubted" | "unasked";
+  claims: SectionClaim[];
+  sources: Source[];
 };
 
 /** Questions and documents to begin with. `making`: there may be more of them soon. */

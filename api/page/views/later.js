@@ -43,8 +43,15 @@ function hostOf(app) {
       app.selection.passage.set({ text, title });
       goToQuestion();
     },
+    pin: (quote, documentId) => void pin(app, { document_id: documentId, quote }),
     page: app,
   };
+}
+
+/** Pin something to a note. @param {App} app @param {import("../api/types.js").Pin} what */
+export async function pin(app, what) {
+  const loaded = await wanted(app, () => import("./notes_pinning.js"), () => void pin(app, what));
+  if (loaded) await loaded.pin(app, what);
 }
 
 /** Make the place of what asks for a login or a key. @param {App} app */
