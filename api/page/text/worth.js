@@ -40,8 +40,7 @@ export function hasBearing({ nearest }) {
 function provenIn(answer) {
   const wording = words.answer.worth;
   if (answer.family === "extractive") {
-    const shown = answer.sections.filter(({ text, sourceIds }) => text && sourceIds.length).length;
-    return quotesIn(answer) ? { sign: null, line: wording.passages(shown) } : null;
+    return quotesIn(answer) ? { sign: null, line: wording.passages(answer.sections.filter(cites).length) } : null;
   }
   const counts = gradesOf(answer);
   const all = Object.values(counts).reduce((sum, count) => sum + count, 0);
@@ -68,8 +67,12 @@ export function judgesOf({ sections }) {
 /** Tell whether an answer says anything from a source: small talk, and a list of the library, do not.
  * @param {Pick<Answer, "outcome" | "sections" | "stopReason">} answer */
 export function quotesIn({ outcome, sections, stopReason }) {
-  const said = outcome === "answered" && stopReason !== "answered_from_catalogue";
-  return said && sections.some(({ text, grounded, sourceIds }) => text && grounded && sourceIds.length > 0);
+  return outcome === "answered" && stopReason !== "answered_from_catalogue" && sections.some(cites);
+}
+
+/** @param {import("../state/sections.js").SectionView} section */
+function cites({ text, grounded, sourceIds, claims }) {
+  return text !== "" && grounded && (sourceIds.length > 0 || (claims ?? []).some(({ citations }) => citations.length > 0));
 }
 
 /**

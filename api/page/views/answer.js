@@ -28,7 +28,7 @@ export function answerView(app) {
   const beside = h("div", { class: "beside" }, sections, margin);
   const outcome = outcomeView(app);
   const limits = limitsView();
-  const [above, back, below, account] = [h("div"), h("div"), h("div", { class: "below" }), h("div")];
+  const [above, back, below, account] = [h("div", { class: "above" }), h("div"), h("div", { class: "below" }), h("div")];
   const actions = answerActions(app);
   const element = h(
     "div",

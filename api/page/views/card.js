@@ -47,7 +47,7 @@ export function cardOf(app, shown, source, citations, read) {
   return h(
     "div",
     { class: "card", id: `proof-${(cards += 1)}`, role: "group", "aria-label": words.proof.label(shown) },
-    first ? quotedFrom(h("span", { class: "marker quoted" }, h("span", null, shown)), source, first, "") : null,
+    first ? quotedFrom(h("span", { class: "card-number" }, shown), source, first, "") : null,
     citations.flatMap((citation) => passageOf(app, citation)),
     changes.map((change) => h("p", { class: `since ${change}` }, icon(CHANGES[change]), h("span", null, words.proof.since[change]))),
     facts.length > 0 && h("ul", { class: "facts" }, facts.map((fact) => h("li", null, fact))),

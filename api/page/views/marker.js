@@ -119,12 +119,14 @@ function unfold(button, make) {
   }
   const made = make();
   unfolded.set(button, made);
-  made.addEventListener("keydown", (event) => {
-    if (event.key !== "Escape") return;
-    event.preventDefault();
-    unfold(button, make);
-    button.focus();
-  });
+  for (const each of [made, button]) {
+    each.addEventListener("keydown", (event) => {
+      if (event.key !== "Escape" || unfolded.get(button) !== made) return;
+      event.preventDefault();
+      unfold(button, make);
+      button.focus();
+    });
+  }
   (button.closest(".table, .code") ?? button.closest(".behind"))?.after(made);
   made.scrollIntoView({ block: "nearest" });
 }

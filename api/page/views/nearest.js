@@ -31,5 +31,5 @@ function passageOf(app, source, among) {
     { type: "button", class: "marker quoted", "aria-label": words.proof.marker(shown, title, words.proof.read), onclick: read },
     h("span", null, shown),
   );
-  return [quotedFrom(way, source, { ...source, ...source.passage }), passageText(source.passage ?? { start, quote: excerpt.replaceAll(" | ", " · ") })];
+  return [quotedFrom(way, source, { ...source, ...source.passage }), excerpt.includes(" | ") && !source.passage ? "" : passageText(source.passage ?? { start, quote: excerpt })];
 }
