@@ -27,6 +27,7 @@ from graph.evidence import (
     ShownPassage,
     Source,
     SourceSegment,
+    Span,
     Verdict,
 )
 from graph.reasons import Reason, why
@@ -269,17 +270,23 @@ def describe_nearest(row: SourceRow, segment: Segment, near: NearPassage | None)
     start, end = proof["start"], proof["end"]
     if not segment.start <= start < end <= segment.end:
         return source
+    passage = passage_shown(segment, start, end, proof.get("highlight"))
+    return Source(**source, answerhood=near["answerhood"], passage=passage)
+
+
+def passage_shown(segment: Segment, start: int, end: int, highlight: Span | None = None) -> ShownPassage:
+    """Return a part of a segment as a reader is shown it, outside of an answer."""
     passage = ShownPassage(
         start=start,
         end=end,
         quote=segment.text[start - segment.start : end - segment.start],
-        text=shown_text(segment, proof),
-        heading_path=heading_path(segment, proof.get("highlight", proof)["start"]),
+        text=shown_text(segment, {"start": start, "end": end}),
+        heading_path=heading_path(segment, (highlight or {"start": start})["start"]),
         context=context_of_quote(segment, start, end),
     )
-    if "highlight" in proof:
-        passage["highlight"] = proof["highlight"]
-    return Source(**source, answerhood=near["answerhood"], passage=passage)
+    if highlight is not None:
+        passage["highlight"] = highlight
+    return passage
 
 
 SOURCE_CHANGED = Reason("source_changed")

@@ -93,7 +93,7 @@ def _exchange(exchange: Exchange, words: Words) -> Iterator[str]:
         yield "\n".join(f"- {_source(source, words)}" for source in answer.nearest)
     if answer.disagreements:
         yield f"### {words('disagreements')}"
-        yield "\n".join(f"- {plain(each['reason'])}" for each in answer.disagreements)
+        yield "\n".join(f"- {plain(line)}" for each in answer.disagreements for line in words.sides(each))
     if answer.account is not None:
         yield f"### {words('account')}"
         yield "\n\n".join(map(plain, words.paid(answer.account)))

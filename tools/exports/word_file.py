@@ -187,7 +187,7 @@ class _WordFile:
         self._sections(answer, notes)
         for title, lines in (
             (words("nearest"), [f"{words.source(each)}: {shown_of(each)}" for each in answer.nearest]),
-            (words("disagreements"), [each["reason"] for each in answer.disagreements]),
+            (words("disagreements"), [line for each in answer.disagreements for line in words.sides(each)]),
         ):
             self._bullets(title, lines)
         if answer.claims:

@@ -1062,6 +1062,7 @@ export type PlaceBox = {
 /**
  * The place of canonical text from `start` to `end` in the original; what the format does not have is null. `boxes` are
  * of PDF alone, and empty where its original is not kept, or where no files may be read. `anchor` is the id to link to.
+ * `passage` is what stands around a part of a segment, grown from it as an answer's passages are.
  */
 export type PlaceInOriginal = {
   document_id: string;
@@ -1074,6 +1075,7 @@ export type PlaceInOriginal = {
   sheet: string | null;
   cell: string | null;
   slide: number | null;
+  passage: ShownPassage | null;
 };
 
 /**
