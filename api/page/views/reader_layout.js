@@ -27,7 +27,6 @@ export function readerLayout(client) {
   const element = h("div", { class: "text", tabindex: 0, role: "region", "aria-label": words.reader.text }, body);
   let text = new LaidOutText([]);
   let built = Promise.resolve();
-  let scrolling = new AbortController();
 
   return {
     element,
@@ -92,10 +91,7 @@ export function readerLayout(client) {
       text.mark(passages, current);
     },
 
-    async reveal() {
-      scrolling.abort();
-      scrolling = new AbortController();
-      const { signal } = scrolling;
+    async reveal(_, signal) {
       const start = text.currentStart;
       while ((text.leaves.at(-1)?.to ?? Infinity) <= start && !signal.aborted) await pause();
       await Promise.race([built, pause()]);

@@ -47,7 +47,6 @@ export function readerPdf(client, onFailed) {
   let size = 0;
   let width = 0;
   let ended = new AbortController().signal;
-  let scrolling = new AbortController();
 
   /** @type {Map<Element, PdfPage>} */
   const pageOf = new Map();
@@ -175,10 +174,7 @@ export function readerPdf(client, onFailed) {
       }
     },
 
-    async reveal(passage) {
-      scrolling.abort();
-      scrolling = new AbortController();
-      const { signal } = scrolling;
+    async reveal(passage, signal) {
       const page = pages[segments[(passage.best[0] ?? passage.parts[0])?.segment ?? 0]?.page_idx ?? -1];
       if (!page) return;
       const around = element.getBoundingClientRect();

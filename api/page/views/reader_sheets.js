@@ -33,7 +33,6 @@ export function readerSheets(client) {
   /** @type {Stretch[]} */
   let stretches = [];
   let shown = -1;
-  let scrolling = new AbortController();
   const near = new IntersectionObserver((seen) => {
     for (const { target, isIntersecting } of seen) {
       const stretch = isIntersecting && stretches.find((each) => each.element === target);
@@ -142,16 +141,14 @@ export function readerSheets(client) {
       text.mark(passages, current);
     },
 
-    async reveal() {
-      scrolling.abort();
-      scrolling = new AbortController();
+    async reveal(_, signal) {
       const start = text.currentStart;
       const at = sheets.findLastIndex(({ rows }) => (rows[0]?.from ?? Infinity) <= start);
       open(Math.max(at, 0));
       const stretch = stretches.findLast(({ from }) => from <= start);
       if (stretch) make(stretch);
       const target = mostMarked(grid);
-      if (target) await scrollTo(scroller, target, scrolling.signal);
+      if (target) await scrollTo(scroller, target, signal);
     },
   };
 }

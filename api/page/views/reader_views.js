@@ -19,7 +19,7 @@ import { readerText } from "./reader_text.js";
  * @property {(document: import("../api/types.js").Document, signal: AbortSignal) => void} [prepare] Begins what takes time.
  * @property {(content: Content, signal: AbortSignal) => Promise<void>} show
  * @property {(passages: Passage[], current: Passage | null) => void} mark
- * @property {(passage: Passage) => Promise<void>} reveal Brings what is marked most into sight.
+ * @property {(passage: Passage, signal: AbortSignal) => Promise<void>} reveal Brings what is marked most into sight.
  */
 /** @typedef {"pdf" | "layout" | "sheets"} Kind */
 
@@ -65,6 +65,8 @@ export function readerViews(client, ask) {
   let view = text;
   /** Ends when another document is shown. */
   let lasting = new AbortController();
+  /** Ends when something else is looked at. */
+  let scrolling = new AbortController();
   /** The view of the document as it is, once it is wanted. @type {Promise<View | null> | null} */
   let loading = null;
   selectable(text);
@@ -143,13 +145,15 @@ export function readerViews(client, ask) {
     if (!(error instanceof Problem) && !OF_PDF.test(/** @type {Error} */ (error).name)) throw error;
   }
 
-  /** @param {Passage[]} marked @param {Passage | null} most */
-  function point(marked, most) {
+  /** @param {Passage[]} marked @param {Passage | null} most @param {number} [top] How far down one was before. */
+  function point(marked, most, top) {
     [passages, current] = [marked, most];
     if (!content || showing.get(view) !== content) return;
+    scrolling.abort();
+    scrolling = new AbortController();
     view.mark(passages, current);
-    if (current?.parts.length) void view.reveal(current);
-    else (view.scroller ?? view.element).scrollTop = 0;
+    if (top === undefined && current?.parts.length) void view.reveal(current, scrolling.signal);
+    else (view.scroller ?? view.element).scrollTop = top ?? 0;
   }
 
   return {
@@ -165,6 +169,7 @@ export function readerViews(client, ask) {
     /** Show nothing, or this in the place of a document. @param {string} [instead] */
     clear(instead = "") {
       lasting.abort();
+      scrolling.abort();
       loading = null;
       [content, passages, current, kind] = [null, [], null, null];
       showing.clear();
