@@ -3,7 +3,9 @@
 import { fill, h } from "../dom.js";
 import { partOf } from "../text/places.js";
 import { words } from "../words/index.js";
+import { languageOf } from "../text/languages.js";
 import { elementOf, grouped } from "./layout_blocks.js";
+import { codeOf, linesIn, wholeLines } from "./layout_code.js";
 import { layoutPicture } from "./layout_picture.js";
 import { LaidOutText } from "./layout_text.js";
 import { mostMarked, scrollTo } from "./reader_scroll.js";
@@ -36,11 +38,18 @@ export function readerLayout(client) {
       const { document_id: id, media_type: mediaType } = document;
       const layout = await client.layout(id, signal);
       text = new LaidOutText(raw.segments);
-      text.formulas = (layout.formulas ?? []).map(({ start, end, source }) => ({ from: text.unit(start), to: text.unit(end), source }));
+      text.formulas = (layout.formulas ?? []).map(({ start, end, ...own }) => ({ ...own, from: text.unit(start), to: text.unit(end) }));
+      if (text.formulas.length) {
+        const { draw, drawMarkup } = await import("../text/maths.js");
+        text.drawn = ({ notation, source }, isAlone) => (notation === "latex" ? draw(source, isAlone) : drawMarkup(source, isAlone));
+      }
       fill(body);
       element.scrollTop = 0;
       const placed = layout.blocks.map((block) => ({ ...block, from: text.unit(block.start), to: text.unit(block.end) }));
-      const groups = grouped(placed, text);
+      const isCode = languageOf(mediaType) !== undefined;
+      body.classList.toggle("listing", isCode);
+      let line = 1;
+      const groups = isCode ? wholeLines(placed, text.text).map((block) => [block]) : grouped(placed, text);
       const pictures = layout.pictures.map((picture) => ({ ...picture, at: text.unit(picture.after) }));
       const part = partOf(mediaType);
       const read = async (/** @type {number} */ number) => (await client.send(`api/documents/${id}/pictures/${number}`, { signal })).blob();
@@ -78,7 +87,8 @@ export function readerLayout(client) {
         if (!first || !last) return;
         if (stretch.letters >= STRETCH) stretch = begin();
         turn(first.page_idx);
-        stretch.element.append(elementOf(group, text));
+        stretch.element.append(isCode ? codeOf(first, text, line) : elementOf(group, text));
+        line += linesIn(first, text.text);
         stretch.letters += last.to - first.from;
         const lines = stretch.letters / LETTERS_PER_LINE + stretch.element.childElementCount;
         stretch.element.style.containIntrinsicBlockSize = `auto ${Math.ceil(lines * LINE_HEIGHT)}rem`;

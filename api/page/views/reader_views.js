@@ -2,6 +2,7 @@
 
 import { Problem } from "../api/problem.js";
 import { change, fill, h } from "../dom.js";
+import { languageOf } from "../text/languages.js";
 import { words } from "../words/viewer/index.js";
 import { readerSelection } from "./reader_selection.js";
 import { readerText } from "./reader_text.js";
@@ -31,7 +32,7 @@ const LAID_OUT = /markdown|mdx|html|x-rst|wordprocessing|ms-word|opendocument\.(
 export function kindOf({ media_type: type, original }) {
   if (type === "application/pdf") return original ? "pdf" : null;
   if (SHEETS.test(type)) return "sheets";
-  return LAID_OUT.test(type) ? "layout" : null;
+  return LAID_OUT.test(type) || languageOf(type) ? "layout" : null;
 }
 
 /**
