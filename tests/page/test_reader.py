@@ -20,6 +20,7 @@ from tools.library.ingestion import NewDocument
 
 _numbers = count(1)
 DESK = {"width": 1440, "height": 900}
+DOWN = "(each) => each.scrollTop"
 CURRENT = ".reader mark.current"
 QUOTE = "The kestrel of Hallgrim nests on the north tower."
 BEFORE = "😀🏖️ 员工每年有二十五天年假。👩‍👩‍👧 Nghỉ phép năm.\n\n"
@@ -235,6 +236,8 @@ async def test_back_and_forward_lead_through_quotes_and_documents(
     await steps_through(page, address, document_id, first, other)
     if size == NARROW:
         return
+    await page.go_forward()
+    await marked_is(page, first)
     asked, read = page.locator("main"), page.locator(".reader")
     widths = [await each.evaluate("(each) => each.clientWidth") for each in (asked, read)]
     assert widths[1] > 1.4 * widths[0]
@@ -257,8 +260,14 @@ async def steps_through(
     await marked_is(page, other)
     at_other = page.url
     assert f"quote={other['start']}-" in at_other
-    await text.evaluate("(each) => each.scrollBy(0, 90)")
-    place = await text.evaluate("(each) => each.scrollTop")
+    box = await text.bounding_box()
+    assert box is not None
+    await page.mouse.move(box["x"] + 90, box["y"] + 90)
+    before = place = await text.evaluate(DOWN)
+    await page.mouse.wheel(0, 90)
+    async with asyncio.timeout(PATIENCE / 1000):
+        while place == before:
+            place = await text.evaluate(DOWN)
     await page.go_back()
     await marked_is(page, first)
     assert page.url == at_first
@@ -270,7 +279,7 @@ async def steps_through(
     await marked_is(page, first)
     await page.go_forward()
     await expect(page.locator(CURRENT)).to_have_text(LAPSE)
-    assert await text.evaluate("(each) => each.scrollTop") == place
+    assert await text.evaluate(DOWN) == place
     await page.reload()
     await marked_is(page, other)
     await page.get_by_role("button", name="Close the document").click()
@@ -316,7 +325,7 @@ async def test_on_a_phone_drawers_are_steps_and_a_swipe_leads_between_answer_and
     for lead in (lambda: swipe(page, 330, 60), bar.click):
         await lead()
         await expect(page.locator(CURRENT)).to_have_text(QUOTE)
-        assert await text.evaluate("(each) => each.scrollTop") == 700
+        assert await text.evaluate(DOWN) == 700
         assert await page.evaluate("document.scrollingElement.scrollWidth <= innerWidth")
         await page.go_back()
         await expect(page.locator(".reader")).to_be_hidden()

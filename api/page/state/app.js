@@ -235,7 +235,8 @@ export class App {
     this.sessions.forget(sessionId);
     if (sessionId !== addressed()) return;
     this.notice.set({ kind: "failed", text: words.sessions.gone });
-    history.replaceState(history.state, "", location.hash.replace(/^#\/sessions\/[^/]+/, "#"));
+    const rest = location.hash.split("/documents/")[1]; // what is read of a document stays
+    history.replaceState(history.state, "", rest ? `#/documents/${rest}` : addressOf(null));
     this.conversation.leave();
     void this.selection.restore(null);
   }

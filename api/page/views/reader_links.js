@@ -27,6 +27,7 @@ export function readerLinks(client) {
     /** @param {Content} content @param {import("../text/passages.js").Passage | null} current What is looked at. */
     show({ document, raw }, current) {
       const { document_id: id, page_count: pages, media_type, url, left_out, original, file_name } = document;
+      const language = languageOf(media_type, file_name);
       const address = originalAddress(url, client.home);
       const [part] = current?.parts ?? [];
       const segment = raw.segments[part?.segment ?? 0];
@@ -35,7 +36,7 @@ export function readerLinks(client) {
       const own = quoted || `#/documents/${id}${part && segment ? `?segment=${segment.segment_index}` : ""}`;
       fill(
         element,
-        languageOf(media_type, file_name),
+        language && h("span", null, language),
         pages && h("span", null, common.reader[`${partOf(media_type)}s`](pages, number(pages))),
         address && link(address, common.reader.original),
         !client.isLink && link(new URL(own, client.home).href, common.reader.tab),
