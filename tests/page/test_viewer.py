@@ -69,7 +69,8 @@ class Lamp:
         self.on = on
 """
 MATHS = r"""<html><body><main><h1>Slits</h1><p>The slope is <math><mfrac><mn>1</mn><mrow><mi>a</mi><mo>+</mo><mn>2</mn>
-</mrow></mfrac></math> of the light.</p><p>It grows as <span class="math">\(10^{-4}\)</span> does.</p></main></body></html>"""
+</mrow></mfrac></math> of the light.</p><p>It grows as <span class="math">\(10^{-4}\)</span> does.</p></main></body>
+</html>"""
 CSV = "Item,Count\n" + "".join(f"Lamp {number},{3 * number}\n" for number in range(2000))
 FILES = {
     "sleep.pdf": PDF,
@@ -351,7 +352,9 @@ async def test_a_quote_that_the_server_cannot_place_is_found_in_the_text_of_the_
 
 
 async def test_a_telephone_shows_the_column_that_a_quote_is_in(chromium_page: Visits, extractive_site: Site) -> None:
-    left, right = [[f"The {side} column, line {line}, tells of lamps." for line in range(30)] for side in ("one", "other")]
+    left, right = [
+        [f"The {side} column, line {line}, tells of lamps." for line in range(30)] for side in ("one", "other")
+    ]
     new = NewDocument(data=placed_pdf([column(60, 780, left) + column(320, 780, right)]), name="columns.pdf")
     document_id = (await extractive_site.citewell.library.ingestor.ingest(Identity(), new)).document_id
     raw = (await extractive_site.client.get(f"/api/documents/{document_id}/raw-text")).json()
