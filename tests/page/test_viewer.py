@@ -71,6 +71,10 @@ class Lamp:
 MATHS = r"""<html><body><main><h1>Slits</h1><p>The slope is <math><mfrac><mn>1</mn><mrow><mi>a</mi><mo>+</mo><mn>2</mn>
 </mrow></mfrac></math> of the light.</p><p>It grows as <span class="math">\(10^{-4}\)</span> does.</p></main></body>
 </html>"""
+LANGUAGES = "".join(f'<li><a href="https://x{number}.example/">Language {number}</a></li>' for number in range(30))
+WIKI = (
+    f"<html><body><div><h1>Lamp</h1><ul>{LANGUAGES}</ul><p>Lamps give light.</p><p>All night.</p></div></body></html>"
+)
 CSV = "Item,Count\n" + "".join(f"Lamp {number},{3 * number}\n" for number in range(2000))
 FILES = {
     "sleep.pdf": PDF,
@@ -79,6 +83,7 @@ FILES = {
     "stock.csv": CSV.encode(),
     "lamps.py": CODE.encode(),
     "slits.html": MATHS.encode(),
+    "wiki.html": WIKI.encode(),
     "handbook.docx": with_picture(DOCUMENTS / "handbook.docx", PICTURE),
     "talk.pptx": with_picture(DOCUMENTS / "talk.pptx", PICTURE),
     "workbook.xlsx": (DOCUMENTS / "workbook.xlsx").read_bytes(),
@@ -251,6 +256,33 @@ async def test_text_has_its_headings_lists_tables_and_pictures(chromium_page: Vi
     await page.get_by_role("button", name="As text").click()
     await marked(page, "Show the brass lamp.")
     await expect(reader.locator(".segment")).not_to_have_count(0)
+
+
+async def test_slides_are_drawn_and_the_links_around_a_page_are_folded(chromium_page: Visits, library: Library) -> None:
+    page = await chromium_page(address(library, "talk.pptx", "a wick"))
+    reader = page.locator(".reader")
+    await marked(page, "a wick")
+    slide = reader.locator(".slide").filter(has_text="Why lamps")
+    frame, title, quote = [
+        await each.bounding_box() for each in (slide, slide.get_by_role("heading"), current(page).first)
+    ]
+    assert frame is not None
+    assert title is not None
+    assert quote is not None
+    assert frame["width"] / frame["height"] == pytest.approx(16 / 9, rel=0.02)
+    assert title["y"] < frame["y"] + frame["height"] / 4 < quote["y"] < frame["y"] + frame["height"]
+    assert await reader.get_by_text("Show the brass lamp.").evaluate("(each) => each.closest('.slide')") is None
+    await accessible(page, "a slide", [WIDE])
+
+    page_text = library[1]["wiki.html"][1]
+    await page.goto(address(library, "wiki.html", "Lamps give light."))
+    await marked(page, "Lamps give light.")
+    await expect(reader.get_by_text("30 lines of links")).to_be_visible()
+    await expect(reader.get_by_text("Language 7", exact=True)).to_be_hidden()
+    assert "- Language 7" in page_text
+    await page.goto(address(library, "wiki.html", "- Language 7"))
+    await marked(page, "Language 7")  # a quote opens what it is in
+    await accessible(page, "folded links", [WIDE])
 
 
 async def test_code_has_its_lines_and_formulas_are_drawn(chromium_page: Visits, library: Library) -> None:
