@@ -100,6 +100,7 @@ class Reader:
 
 async def run(folder: Path) -> list[Figure]:
     """Do each task in a library and a browser of its own. Raises NotAvailable if there is no browser."""
+    expect.set_options(timeout=PATIENCE)
     measured: list[Figure] = []
     (folder / "trip").mkdir()
     for name, text in FOLDER.items():

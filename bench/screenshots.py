@@ -36,7 +36,7 @@ DEMO = ROOT / "docs" / "demo"
 Size = tuple[int, int]
 WIDE, LARGE, NARROW = (1280, 800), (1440, 900), (390, 844)
 FRAME_MS, LAST_FRAME_MS = 1_100, 4_000
-PATIENCE = 60_000  # milliseconds
+PATIENCE = 30_000  # milliseconds
 TWO_DOCUMENTS = "What is the hotel limit a night, and what is the limit for a client dinner?"
 DISAGREEING = "How much is the daily meal allowance for a full day?"
 NOT_THERE = "What is the wifi password of the Lisbon office?"
@@ -63,6 +63,7 @@ class Picture:
 
 def main(arguments: Sequence[str]) -> None:
     """Take the manual's pictures, or those of each state into the folder that is named."""
+    expect.set_options(timeout=PATIENCE)
     with tempfile.TemporaryDirectory(prefix="citewell-pictures-", ignore_cleanup_errors=True) as folder:
         Path(folder).chmod(0o711)  # if run as root, the account of the embedded server must be able to enter
         if arguments:
@@ -125,7 +126,7 @@ async def _context(browser: Browser, size: Size, locale: str) -> BrowserContext:
         has_touch=size == NARROW,
         reduced_motion="reduce",
     )
-    context.set_default_timeout(PATIENCE / 6)
+    context.set_default_timeout(PATIENCE)
     return context
 
 
@@ -194,7 +195,7 @@ async def _frames(browser: Browser, url: str, path: Path) -> None:
 
 
 async def _answered(page: Page) -> None:
-    await expect(page.locator(".turn").last.locator(".answer-actions, .actions").last).to_be_visible(timeout=PATIENCE)
+    await expect(page.locator(".turn").last.locator(".answer-actions, .actions").last).to_be_visible()
 
 
 async def _ask(page: Page, question: str) -> None:
@@ -222,6 +223,7 @@ def reading(title: str) -> Callable[[Page], Awaitable[None]]:
         await _documents(page)
         await page.get_by_role("button", name=f"Read {title}").first.click()
         await expect(page.locator(".reader")).to_be_visible()
+        await expect(page.locator(".reader").get_by_text("Opening…")).to_have_count(0)
 
     return scene
 

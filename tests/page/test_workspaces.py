@@ -2,7 +2,7 @@
 
 import re
 
-from playwright.async_api import Page, expect
+from playwright.async_api import Page, Route, expect
 
 from graph.evidence import Identity
 from tests.page.axe import WIDE, accessible
@@ -89,6 +89,19 @@ async def test_a_question_to_an_empty_library_leads_to_the_library(
     await expect(empty.get_by_role("button", name="Ferry times", exact=True)).to_be_visible()
     await expect(empty.get_by_text(english("ways/quotes"))).to_contain_text("citewell model add")
     await expect(empty.get_by_role("button", name=english("ways/add"))).to_have_count(0)
+
+    async def reads_alone(route: Route) -> None:
+        reply = await route.fetch()
+        await route.fulfill(response=reply, json={**await reply.json(), "scopes": ["ask", "read"]})
+
+    await page.route("**/api/me", reads_alone)
+    await page.reload()
+    await expect(empty.get_by_text(english("ways/quotes"))).to_contain_text(english("ways/askForModel"))
+    await choose(page, "Empty shelf", "default")
+    await page.route(re.compile(r"/api/documents\?"), lambda route: route.fulfill(json={"documents": [], "total": 0}))
+    await page.reload()
+    await expect(empty.get_by_text(english("ways/firstOfOthers"))).to_be_visible()
+    await expect(page.get_by_role("button", name=re.compile("^Add"))).to_have_count(0)
 
 
 async def test_a_low_screen_leaves_room_for_the_answer(chromium_page: Visits, extractive_site: Site) -> None:
