@@ -20,6 +20,7 @@ from text.shapes import is_question, label_of
 from tools.rules.follow_ups import depends
 from tools.rules.question_terms import content_words
 
+RULES = 2  # counted up whenever other questions are offered, so that none stays which was stored before
 MOST_SEGMENTS = 40  # of a document that are read for questions
 SHORTEST, LONGEST = 6, 150  # characters of a question
 # A FAQ has so many questions in its text, each so close to the next; others are asked in passing.
