@@ -230,8 +230,9 @@ def reading(title: str) -> Callable[[Page], Awaitable[None]]:
 
 async def _documents(page: Page) -> None:
     shelf = page.get_by_role("region", name="Documents")
-    if not await shelf.is_visible():
-        await page.get_by_role("button", name="Documents", exact=True).click()
+    button = page.get_by_role("button", name="Documents", exact=True)
+    if await button.get_attribute("aria-expanded") != "true":
+        await button.click()
     await expect(shelf.get_by_role("row").first).to_be_visible()
 
 
