@@ -311,6 +311,65 @@ async def adding(page: Page) -> None:
     await expect(shelf.get_by_text("not added").first).to_be_visible()
 
 
+async def _tick(page: Page, *titles: str) -> None:
+    await _documents(page)
+    for title in titles:
+        await page.get_by_role("region", name="Documents").get_by_role("checkbox", name=title).first.check()
+
+
+async def compared(page: Page) -> None:
+    """Show two documents side by side."""
+    await _tick(page, "Travel policy", "Welcome sheet")
+    await page.get_by_role("button", name="Compare", exact=True).click()
+    await page.get_by_label("By what?").fill(DISAGREEING)
+    await page.keyboard.press("Enter")
+    await expect(page.get_by_role("dialog").get_by_role("cell").first).to_be_visible()
+
+
+async def cards(page: Page) -> None:
+    """Show a card to learn from."""
+    await _tick(page, "Company words")
+    await page.get_by_role("button", name="Cards", exact=True).click()
+    await page.get_by_role("dialog").get_by_role("button", name="Show the answer").click()
+
+
+async def collected(page: Page) -> None:
+    """Show a collection that is being made."""
+    await _tick(page, "Travel policy", "Expense guide")
+    await page.get_by_role("button", name="Put in a collection").click()
+    await page.get_by_role("menuitem").last.click()
+    await page.get_by_role("textbox", name="Name of the collection").fill("Travelling")
+
+
+async def card(page: Page) -> None:
+    """Show the card of a document."""
+    await _documents(page)
+    await page.get_by_role("row").filter(has_text="Travel policy").hover()
+    await page.get_by_role("button", name="What to do with Travel policy").click()
+    await expect(page.get_by_role("dialog")).to_be_visible()
+
+
+async def mentioned(page: Page) -> None:
+    """Show what is listed behind an at."""
+    await page.locator("#question").press_sequentially("@e")
+    await expect(page.get_by_role("option").first).to_be_visible()
+
+
+async def noted(page: Page) -> None:
+    """Show a note with an answer pinned to it."""
+    await _ask(page, TWO_DOCUMENTS)
+    await page.get_by_role("button", name="Pin this answer to a note").click()
+    choice = page.get_by_role("dialog").get_by_role("listitem").first
+    await expect(choice.or_(page.get_by_text("Pinned to")).first).to_be_visible()
+    if await choice.is_visible():
+        await choice.get_by_role("button").click()
+        await expect(page.get_by_text("Pinned to")).to_be_visible()
+    await sessions(page)
+    await page.get_by_role("button", name="Notes", exact=True).click()
+    await page.get_by_role("dialog").get_by_role("button", name=TWO_DOCUMENTS[:30]).first.click()
+    await expect(page.locator(".pinned").first).to_be_visible()
+
+
 async def keys(page: Page) -> None:
     """Show the sheet of keys."""
     await page.locator("main").click(position={"x": 5, "y": 300})
@@ -364,6 +423,12 @@ QUOTES: dict[str, Callable[[Page], Awaitable[None]]] = {
     "book": reading("Company words"),
     "documents": picked,
     "adding": adding,
+    "card": card,
+    "collection": collected,
+    "mention": mentioned,
+    "compared": compared,
+    "cards": cards,
+    "note": noted,
     "run": account,
     "keys": keys,
     "sessions": sessions,
