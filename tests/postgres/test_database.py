@@ -287,7 +287,7 @@ async def test_every_table_that_names_a_workspace_loses_its_rows_with_it(databas
     }
     further = {"further_segments", "further_segment_vectors"}
     dropped_with_the_partition = {*of_the_library, *further, "shared_segments", "shared_segment_vectors"}
-    dropped_with_their_original = {"original_chunks", "original_views"}
+    dropped_with_their_own = {"original_chunks", "original_views", "collection_documents"}
     # The audit log is kept for as long as the deployment says; changes tell an index outside that a workspace is gone.
     outliving = {"audit_log", "index_changes"}
-    assert tables - dropped_with_the_partition - dropped_with_their_original - outliving == cascading
+    assert tables - dropped_with_the_partition - dropped_with_their_own - outliving == cascading
