@@ -195,6 +195,8 @@ export type CollectionChange = {
 /** The collections that you see, by name. */
 export type CollectionList = {
   collections: Collection[];
+};
+
 /** A column of a comparison. */
 export type ComparedDocument = {
   document_id: string;
@@ -826,6 +828,8 @@ export type NewCollection = {
   /** true: all of the workspace see it; false: you alone. */
   shared?: boolean;
   document_ids?: string[];
+};
+
 /** Which documents to compare, and by what; without a question a model proposes the points. */
 export type NewComparison = {
   document_ids: string[];
