@@ -5,7 +5,8 @@ takes longer than what it does. What a route needs of credentials is declared be
 its body is read.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from re import Pattern
 from typing import Annotated, Any, TypeVar
@@ -83,6 +84,16 @@ class GrantedRunner:
             raise
         self._audited.asked(run.run_id, request.question)
         return run
+
+    @asynccontextmanager
+    async def counted(self) -> AsyncIterator[None]:
+        """Count what asks several questions at once as a run of these credentials. Raises RateLimited."""
+        await self._limits.take_run(self._grant)
+        try:
+            yield
+        except BaseException:
+            await shield_until_done(self._limits.give_back_run(self._grant))
+            raise
 
     async def cancel_abandoned_predecessors(self, run: Run) -> None:
         """Stop the earlier runs of a run's session, as ``Runner.cancel_abandoned_predecessors`` does."""
