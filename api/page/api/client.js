@@ -56,7 +56,7 @@ export class Client {
     const credentials = this.credentials();
     if (!chosen) delete credentials[WORKSPACE];
     /** @type {RequestInit} */
-    const init = { method, headers: { ...credentials, ...headers }, cache: "no-store" };
+    const init = { method, headers: { ...credentials, ...headers }, cache: "no-store", keepalive: method === "DELETE" };
     if (signal) init.signal = signal;
     if (json !== undefined) {
       init.body = JSON.stringify(json);

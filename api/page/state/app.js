@@ -24,8 +24,8 @@ import { Workspaces } from "./workspace.js";
  * @property {import("../text/deep_links.js").Linked} [linked] What an address names of it, which counts as the only citation.
  */
 
-/** A word to the user that goes away by itself where it was "done", and else when it was read.
- * @typedef {{kind: "done" | "failed", text: string, suggestion?: string, again?: () => void, undo?: () => void}} Notice */
+/** A word to the user that goes away by itself where it was "done", and else when it was read; `ended` is called when it goes.
+ * @typedef {{kind: "done" | "failed", text: string, suggestion?: string, again?: () => void, undo?: () => void, ended?: () => void}} Notice */
 
 /** @typedef {{files: File[]} | {title: string, text: string} | {url: string, site: boolean}} Brought */
 
@@ -241,13 +241,36 @@ export class App {
     void this.selection.restore(null);
   }
 
+  /**
+   * Take sessions out of sight, and delete them once nobody can ask for them back any more.
+   * @param {string[]} ids
+   */
+  deleteSessions(ids) {
+    const opened = ids.find((each) => each === addressed());
+    this.sessions.leave(ids, true);
+    if (opened) location.hash = "";
+    /** What is answering is refused, and that is said at once. */
+    const busy = ids.some((each) => this.sessions.answering.value.has(each));
+    const ended = () => {
+      removeEventListener("pagehide", ended);
+      for (const id of ids) if (this.sessions.leaving.value.has(id)) void this.deleteSession(id);
+    };
+    const undo = () => {
+      this.sessions.leave(ids, false);
+      if (opened && !addressed()) location.hash = addressOf(opened);
+    };
+    addEventListener("pagehide", ended);
+    if (busy) ended();
+    else this.notice.set({ kind: "done", text: words.sessions.deleted(ids.length), undo, ended });
+  }
+
   /** Delete a session, and tell the other tabs. @param {string} sessionId */
   async deleteSession(sessionId) {
-    return this.attempt(async () => {
+    await this.attempt(async () => {
       await this.sessions.delete(sessionId);
       this.tabs.tell({ kind: "deleted", sessionId });
-      if (sessionId === addressed()) location.hash = "";
     });
+    this.sessions.leave([sessionId], false);
   }
 
   /** @param {string} sessionId @param {string} title */

@@ -30,6 +30,10 @@ export class SessionList {
     this.found = new Cell(/** @type {Found | null} */ (null));
     /** Those that are answering, by id. */
     this.answering = new Cell(/** @type {ReadonlySet<string>} */ (new Set()));
+    /** Those that are chosen, to do something with all of them; null where none are being chosen. */
+    this.chosen = new Cell(/** @type {ReadonlySet<string> | null} */ (null));
+    /** Those that are out of sight and can still be had back. */
+    this.leaving = new Cell(/** @type {ReadonlySet<string>} */ (new Set()));
     this.reads = 0;
     this.timer = 0;
   }
@@ -120,6 +124,19 @@ export class SessionList {
   forget(sessionId) {
     this.sessions.update((sessions) => sessions && without(sessions, sessionId));
     this.found.update((found) => found && { ...found, sessions: found.sessions && without(found.sessions, sessionId) });
+  }
+
+  /** Choose a session, or leave it out again. @param {string} sessionId */
+  tick(sessionId) {
+    const chosen = new Set(this.chosen.value);
+    if (!chosen.delete(sessionId)) chosen.add(sessionId);
+    this.chosen.set(chosen);
+  }
+
+  /** Have sessions out of sight, or back in it. @param {string[]} ids @param {boolean} out */
+  leave(ids, out) {
+    const others = [...this.leaving.value].filter((each) => !ids.includes(each));
+    this.leaving.set(new Set(out ? [...others, ...ids] : others));
   }
 
   /** @param {string} sessionId @param {string} title */

@@ -13,7 +13,7 @@ const TYPING_MS = 200; // that a search waits for the next letter
 
 /** Make the part of the page where the sessions are. @param {import("../state/app.js").App} app */
 export function sessionsView(app) {
-  const { sessions, cursor, failure, found, answering } = app.sessions;
+  const { sessions, cursor, failure, found, answering, chosen, leaving } = app.sessions;
   const begin = textButton("begin", leave, icon("add"), words.sessions.begin);
   const search = h(
     "input",
@@ -21,6 +21,7 @@ export function sessionsView(app) {
   );
   const status = h("p", { class: "session-status muted", role: "status" });
   const groups = sessionGroups(app, () => begin.focus());
+  const choosing = choosingBar(app, groups.leave);
   const again = textButton("small", () => void retry(), words.page.retry);
   const failed = h("div", { class: "failed", role: "alert" });
   const more = textButton("quiet small more", readMore, words.sessions.more);
@@ -34,10 +35,11 @@ export function sessionsView(app) {
     begin,
     h("div", { class: "search" }, icon("search"), search),
     status,
+    choosing,
   );
   const element = h(
     "nav",
-    { class: "sessions", id: "sessions", "aria-label": words.sessions.label },
+    { class: "sessions", id: "sessions", "aria-label": words.sessions.label, onkeydown: put },
     top,
     h("div", { class: "sessions-list" }, groups.element, failed, more),
     accountPlace(app),
@@ -45,6 +47,13 @@ export function sessionsView(app) {
 
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   let typing;
+
+  /** @param {KeyboardEvent} event */
+  function put(event) {
+    if (event.key !== "Escape" || !chosen.value) return;
+    event.preventDefault(); // the drawer stays
+    chosen.set(null);
+  }
 
   function leave() {
     location.hash = "";
@@ -61,7 +70,7 @@ export function sessionsView(app) {
   function onkeydown(event) {
     if (event.key !== "ArrowDown" || event.isComposing) return;
     event.preventDefault();
-    /** @type {HTMLElement | null} */ (groups.element.querySelector(".session .open"))?.focus();
+    /** @type {HTMLElement | null} */ (groups.element.querySelector(".session :is(a, [type=checkbox])"))?.focus();
   }
 
   function readMore() {
@@ -77,9 +86,9 @@ export function sessionsView(app) {
     const term = search.value.trim();
     const looked = term ? found.value : null;
     if (!term || looked?.sessions) {
-      const shown = looked?.sessions ?? sessions.value ?? [];
+      const shown = (looked?.sessions ?? sessions.value ?? []).filter((each) => !leaving.value.has(each.session_id));
       const current = app.conversation.session.value?.session_id ?? addressed();
-      groups.show(shown, current, answering.value, looked?.hits ?? null);
+      groups.show(shown, current, looked?.hits ?? null);
     }
     more.hidden = !(term ? looked?.cursor : cursor.value) || failure.value !== null;
     fill(
@@ -97,8 +106,40 @@ export function sessionsView(app) {
     return sessions.value.length ? null : words.sessions.none;
   }
 
-  for (const cell of [sessions, cursor, failure, found, answering, app.conversation.session]) {
+  for (const cell of [sessions, cursor, failure, found, answering, chosen, leaving, app.conversation.session]) {
     /** @type {import("../state/cell.js").Cell<unknown>} */ (cell).watch(show);
   }
   return element;
+}
+
+/**
+ * Make the bar of what is done with the sessions that are chosen.
+ * @param {import("../state/app.js").App} app
+ * @param {(going: ReadonlySet<string>) => void} leave Called before they go, to put the focus elsewhere.
+ */
+function choosingBar(app, leave) {
+  const { chosen } = app.sessions;
+  const told = h("p", { role: "status" });
+  const remove = textButton("small danger", go, icon("trash"), words.sessions.delete);
+  const bar = h(
+    "div",
+    { class: "session-choosing", role: "group", "aria-label": words.sessions.choose, hidden: true },
+    told,
+    remove,
+    textButton("small", () => chosen.set(null), words.page.cancel),
+  );
+
+  function go() {
+    const going = chosen.value ?? new Set();
+    leave(going);
+    chosen.set(null);
+    void app.deleteSessions([...going]);
+  }
+
+  chosen.watch((ticked) => {
+    bar.hidden = ticked === null;
+    remove.disabled = !ticked?.size;
+    fill(told, ticked && words.sessions.chosen(ticked.size));
+  });
+  return bar;
 }
