@@ -214,7 +214,7 @@ async def repaired_in_a_loop(page: Page, site: Site) -> None:
     await ask(page)
     await finished(page, site)
     panel = await opened(panel_of(page))
-    await expect(panel.locator("summary").first).to_contain_text("repaired 1")
+    await expect(panel.locator("summary").first).to_contain_text("rewrote 1")
     await expect(step(panel, "check_claims").first).to_contain_text("Checked 1 statement: 1 contradicted")
     await expect(step(panel, "rewrite_query")).to_contain_text("Looked again for what failed: “Every employee gets 30")
     await expect(step(panel, "check_claims").last).to_contain_text("Repaired 1 section")
@@ -247,7 +247,7 @@ async def test_a_fallback_a_resumption_and_a_log_that_is_gone_are_said(chromium_
     events = await finished(page, model_site)
     assert {e["fallback"]["code"] for e in events if e.get("fallback")} == {"model_reply_invalid"}
     panel = await opened(panel_of(page))
-    await expect(panel.locator("summary").first).to_contain_text("1 fallback")
+    await expect(panel.locator("summary").first).to_contain_text("in a simpler way")
     await expect(step(panel, "grade_segments").locator(".grave")).to_contain_text(
         f"{english('problems/model_reply_invalid')} {english('reasons/kept_by_score')}"
     )

@@ -49,7 +49,7 @@ class Recognizer:
         self._program = tesseract() if self._wanted else None
         self._ends = monotonic() + (self._wanted.seconds if self._wanted else 0.0)
         self.stopped = False
-        self.hint = "Run text recognition (OCR) on it, and ingest the result."
+        self.hint = "Run text recognition (OCR) on it, and add the result."
         if self._wanted and not self._program:
             self.hint = (
                 "Install tesseract, which Citewell then uses, or run text recognition (OCR) on the file yourself."

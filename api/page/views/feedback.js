@@ -20,9 +20,10 @@ export function feedbackButtons(app) {
   const status = h("span", { class: "seen-by-readers-only", role: "status" });
 
   async function ask() {
-    if (given?.rating !== "down" && !(await say(rating("down")))) return;
+    const before = given?.rating === "down" ? given : null;
+    if (!before && !(await say(rating("down")))) return;
     const loaded = await wanted(app, () => import("./feedback_sheet.js"), () => poor.click());
-    if (loaded && shown?.answer) loaded.feedbackSheet(shown.answer, given, say);
+    if (loaded && shown?.answer) loaded.feedbackSheet(shown.answer, before, say);
   }
 
   /** @param {"up" | "down"} value @returns {NewFeedback} */

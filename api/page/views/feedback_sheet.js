@@ -44,7 +44,7 @@ export function feedbackSheet(answer, given, say) {
     ),
   );
   const text = h("textarea", { id: "meant-text", rows: 3, maxlength: LONGEST, dir: "auto", ".value": given?.text ?? "" });
-  const withdraw = textButton("quiet", () => void done(null), said.withdraw);
+  const withdraw = given && textButton("quiet", () => void done(null), said.withdraw);
   const form = h(
     "form",
     { onsubmit: send },

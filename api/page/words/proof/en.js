@@ -7,7 +7,7 @@ export const proof = {
   means: {
     supported: "The source says what this sentence says.",
     quoted: "These are the source's own words. That proves the words, and not that they answer your question.",
-    checked: "A model found that the source says this. It has not been examined yet, so that this is no proof.",
+    checked: "A model found that the source says this. The model has not been tested yet, so this is no proof.",
     unverified: "Nobody who can tell has said whether the source says this. Read the quote and judge for yourself.",
     contradicted: "The source says something other than this sentence.",
     unsupported: "Its sources do not bear this sentence out.",
@@ -23,8 +23,8 @@ export const proof = {
   kinds: { page: "Selected document", search: "Library", web: "Web" },
   origins: { cited: "Cited by the answer", matched: "Found by matching, not cited by the answer itself" },
   compared: "Decided by comparing the texts.",
-  judged: (/** @type {S} */ model, /** @type {S} */ right, /** @type {S} */ of) => `Decided by the model ${model}, which was right on ${right} of ${of} statements of its exam in this language.`,
-  unexamined: (/** @type {S} */ model) => `Checked by the model ${model}, which has not been examined yet.`,
+  judged: (/** @type {S} */ model, /** @type {S} */ right, /** @type {S} */ of) => `Decided by the model ${model}, which was right on ${right} of ${of} statements when it was tested in this language.`,
+  unexamined: (/** @type {S} */ model) => `Checked by the model ${model}, which has not been tested yet.`,
   marker: (/** @type {S} */ number, /** @type {S} */ title, /** @type {S} */ verdict) => `Source ${number}, ${title}: ${verdict}`,
   label: (/** @type {S} */ number) => `Proof from source ${number}`,
   badge: (/** @type {S} */ verdict) => `${verdict}. Why?`,
@@ -34,7 +34,7 @@ export const proof = {
   original: "Open the original",
   checking: "Checking this against the sources…",
   revised: "Revised after checking",
-  withdrawn: "Withdrawn after checking: nothing in it held up against the sources.",
+  withdrawn: "Taken out after checking: nothing in it held up against the sources.",
   moved: "Told below, together with the source that contradicts it.",
   said: "What it had said",
   removed: {

@@ -33,7 +33,7 @@ export const proof = {
   original: "Mở bản gốc",
   checking: "Đang đối chiếu với nguồn…",
   revised: "Đã sửa sau khi kiểm chứng",
-  withdrawn: "Đã rút lại sau khi kiểm chứng: không nội dung nào khớp với nguồn.",
+  withdrawn: "Đã bỏ sau khi kiểm chứng: không nội dung nào khớp với nguồn.",
   moved: "Được nêu bên dưới, cùng với nguồn mâu thuẫn với nó.",
   said: "Nội dung trước đó",
   removed: {

@@ -33,7 +33,7 @@ export const proof = {
   original: "打开原件",
   checking: "正在与来源核对…",
   revised: "核查后已修正",
-  withdrawn: "核查后已撤回：其中没有一处与来源相符。",
+  withdrawn: "核查后已删去：其中没有一处与来源相符。",
   moved: "见下文，与和它相矛盾的来源一并说明。",
   said: "原来的内容",
   removed: {
