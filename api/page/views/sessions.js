@@ -120,7 +120,7 @@ export function sessionsView(app) {
 function choosingBar(app, leave) {
   const { chosen } = app.sessions;
   const told = h("p", { role: "status" });
-  const remove = textButton("small danger", go, icon("trash"), words.sessions.delete);
+  const remove = textButton("small danger", go, words.sessions.delete);
   const bar = h(
     "div",
     { class: "session-choosing", role: "group", "aria-label": words.sessions.choose, hidden: true },
