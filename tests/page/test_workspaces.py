@@ -64,7 +64,7 @@ async def test_a_question_to_an_empty_library_leads_to_the_library(
     await extractive_site.citewell.library.workspaces.create("Empty shelf")
     page = await chromium_page(extractive_site.url)
     await choose(page, "default", "Empty shelf")
-    await expect(page.get_by_text("citewell ingest FOLDER")).to_be_visible()
+    await expect(page.get_by_text(english("conversation.nothing"))).to_be_visible()
     await accessible(page, "an empty workspace")
     await page.get_by_role("button", name="Workspace: Empty shelf").click()
     await accessible(page, "the list of workspaces", [WIDE])
@@ -74,7 +74,7 @@ async def test_a_question_to_an_empty_library_leads_to_the_library(
     await page.keyboard.press("Enter")
     await expect(page.get_by_text(english("stopReasons.library_empty")).first).to_be_visible()
     await page.get_by_role("button", name="New session").click()
-    await expect(page.locator(".empty").get_by_text("citewell ingest FOLDER")).to_be_visible()
+    await expect(page.locator(".empty").get_by_text(english("conversation.nothing"))).to_be_visible()
     empty = page.locator(".empty")
     await expect(empty.get_by_text("drop files anywhere")).to_be_visible()
     await empty.get_by_role("button", name="Add", exact=True).click()
@@ -85,7 +85,7 @@ async def test_a_question_to_an_empty_library_leads_to_the_library(
     await empty.get_by_role("button", name="Add the text").click()
     await expect(page.get_by_role("region", name="Documents").get_by_text("1 document added")).to_be_visible()
     await expect(empty.get_by_role("button", name="Ferry times", exact=True)).to_be_visible()
-    await expect(empty.get_by_text("citewell ingest FOLDER")).to_be_hidden()
+    await expect(empty.get_by_text(english("conversation.nothing"))).to_be_hidden()
 
 
 async def test_a_low_screen_leaves_room_for_the_answer(chromium_page: Visits, extractive_site: Site) -> None:

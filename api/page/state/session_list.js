@@ -3,13 +3,11 @@
 import { Problem } from "../api/problem.js";
 import { Cell } from "./cell.js";
 
-/** @typedef {import("../api/types.js").Session} Session */
-
 /**
  * @typedef {object} Found
  * @property {string} wanted
  * @property {Session[] | null} sessions Null until they were read.
- * @property {Map<string, import("../api/types.js").SessionHit>} hits Where in them it was found, by session.
+ * @property {Map<string, SessionHit>} hits Where in them it was found, by session.
  * @property {string | null} cursor Of those behind them, if there are more.
  */
 
@@ -17,7 +15,7 @@ const ANSWERING_MS = 4_000; // between looks whether the sessions that are answe
 
 /** Lists, finds, renames and deletes sessions. */
 export class SessionList {
-  /** @param {import("../api/client.js").Client} client */
+  /** @param {Client} client */
   constructor(client) {
     this.client = client;
     /** Null until they were read. */
@@ -133,10 +131,20 @@ export class SessionList {
     this.chosen.set(chosen);
   }
 
-  /** Have sessions out of sight, or back in it. @param {string[]} ids @param {boolean} out */
-  leave(ids, out) {
-    const others = [...this.leaving.value].filter((each) => !ids.includes(each));
-    this.leaving.set(new Set(out ? [...others, ...ids] : others));
+  /**
+   * Take sessions out of sight, to be deleted when `ended` is called or the page is left, if none of it is `undone` before.
+   * @param {string[]} ids
+   * @param {(sessionId: string) => Promise<unknown>} remove
+   */
+  takeAway(ids, remove) {
+    this.leaving.set(new Set([...this.leaving.value, ...ids]));
+    const back = (/** @type {string[]} */ those) => this.leaving.set(new Set([...this.leaving.value].filter((each) => !those.includes(each))));
+    const ended = () => {
+      removeEventListener("pagehide", ended);
+      for (const id of ids) if (this.leaving.value.has(id)) void remove(id).then(() => back([id]));
+    };
+    addEventListener("pagehide", ended);
+    return { ended, undone: () => back(ids) };
   }
 
   /** @param {string} sessionId @param {string} title */

@@ -4,8 +4,6 @@ import { h } from "../dom.js";
 import { words } from "../words/index.js";
 import { goToQuestion } from "./question_field.js";
 
-/** @typedef {import("../state/app.js").App} App */
-
 const REST_MS = 2000; // after all else has come
 
 /**

@@ -9,11 +9,11 @@ const UNDO_MS = 20_000;
 const MOST = 3;
 const GAP = 8; // pixels
 
-/** Make the place where notices stand. @param {import("../state/app.js").App} app */
+/** Make the place where notices stand. @param {App} app */
 export function notices(app) {
   const done = h("div", { class: "toasts", role: "status" });
   const failed = h("div", { class: "toasts", role: "alert" });
-  /** @type {WeakMap<Element, import("../state/app.js").Notice>} */
+  /** @type {WeakMap<Element, Notice>} */
   const told = new WeakMap();
   const drop = (/** @type {Element} */ old) => {
     old.remove();
@@ -48,14 +48,12 @@ export function notices(app) {
 
 /**
  * A notice that can be closed. One of something done closes by itself, but not while it is looked at.
- * @param {import("../state/app.js").Notice} notice
+ * @param {Notice} notice
  * @param {() => void} onClose
  */
 function toast({ kind, text, suggestion, again, undo }, onClose) {
   let timer = 0;
-  const element = h(
-    "div",
-    { class: `toast ${kind}` },
+  const element = h("div", { class: `toast ${kind}` },
     icon(kind === "done" ? "check" : "unsure"),
     h("div", { class: "says" }, h("p", { class: "text" }, text), suggestion && h("p", { class: "muted" }, suggestion)),
     again && textButton("small", () => (close(), again()), words.page.retry),

@@ -10,16 +10,13 @@ import { advice, said } from "../words/problems.js";
 import { reasonOf } from "./answer_outcome.js";
 import { gradesOf, quotesIn } from "./answer_summary.js";
 
-/** @typedef {import("../state/turns.js").Turn} Turn */
-/** @typedef {import("../state/run.js").RunView} RunView */
-/** @typedef {import("../api/types.js").Spent} Spent */
 /** @typedef {[string, (Node | string | null)[]]} Fact A name with what there is to say under it. */
 
 const REDRAWN_MS = 500;
 
 /**
  * Make the account of a run.
- * @param {import("../state/app.js").App} app
+ * @param {App} app
  * @returns {{element: HTMLElement, show: (turn: Turn, run: RunView | null, now: number) => void}}
  */
 export function runAccount(app) {
@@ -27,9 +24,7 @@ export function runAccount(app) {
   const table = h("table");
   const facts = h("dl");
   const id = runId(app);
-  const element = h(
-    "details",
-    { class: "account", ontoggle: draw },
+  const element = h("details", { class: "account", ontoggle: draw },
     h("summary", null, words.run.account.label, said),
     h("div", { class: "account-body" }, h("div", { class: "account-table" }, table), facts),
   );
@@ -78,14 +73,10 @@ function tableOf(turn, run, going) {
   const heads = [account.step, account.time, account.calls, account.tokens];
   return [
     h("thead", null, h("tr", null, heads.map((head) => h("th", { scope: "col" }, head)))),
-    h(
-      "tbody",
-      null,
+    h("tbody", null,
       rows.map(([name, each]) => row(name, nodes[/** @type {keyof typeof nodes} */ (name)] ?? name, each)),
     ),
-    h(
-      "tfoot",
-      null,
+    h("tfoot", null,
       row("total", account.total, total(spent)),
       ASIDE.map((name) => spent[name] && row(name, account[name], spent[name])),
     ),
@@ -193,7 +184,7 @@ function assessed({ answer }) {
   return [[account.assessment, [capital(line), ...more, opinion]]];
 }
 
-/** @param {import("../state/app.js").App} app */
+/** @param {App} app */
 function runId(app) {
   const id = h("code");
   const copy = h(

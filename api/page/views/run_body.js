@@ -6,13 +6,10 @@ import { words } from "../words/index.js";
 import { runAccount } from "./run_account.js";
 import { runGraph } from "./run_graph.js";
 import { runSteps } from "./run_steps.js";
-import { thinkingView } from "./thinking.js";
 
-/** @typedef {import("../state/turns.js").Turn} Turn */
-/** @typedef {import("../state/run.js").RunView} RunView */
 /** @typedef {import("./run_replay.js").Replayed} Replayed */
 
-/** Make what opens under a run's line. @param {import("../state/app.js").App} app */
+/** Make what opens under a run's line. @param {App} app */
 export function runBody(app) {
   const note = h("p", { class: "run-note" });
   const [steps, thinking, account] = [runSteps(), thinkingView(), runAccount(app)];
@@ -22,9 +19,7 @@ export function runBody(app) {
   let graph = null;
   /** @type {RunView | null} */
   let shown = null;
-  const element = h(
-    "div",
-    { class: "run-body", role: "group", "aria-label": words.run.label },
+  const element = h("div", { class: "run-body", role: "group", "aria-label": words.run.label },
     note,
     way,
     thinking.element,
@@ -68,4 +63,31 @@ function noteOf(run, state) {
   if (state === "fetching") return words.run.replaying;
   if (state === "gone") return words.run.gone;
   return run && run.attempt > 1 ? words.run.resumed(run.attempt) : "";
+}
+
+/** Make the view of what a model thought. @returns {{element: HTMLElement, show: (thinking: string) => void}} */
+function thinkingView() {
+  const text = document.createTextNode("");
+  const element = h("details", { class: "thinking", hidden: true, ontoggle: write },
+    h("summary", null, words.run.thinking),
+    h("div", { class: "thinking-text", tabindex: 0, role: "group", "aria-label": words.run.thinking }, text),
+  );
+  let said = "";
+
+  // What nobody reads is not written: a model can think for long.
+  function write() {
+    if (!element.open || text.data === said) return;
+    if (said.startsWith(text.data)) text.appendData(said.slice(text.length));
+    else text.data = said;
+  }
+
+  return {
+    element,
+    show(thinking) {
+      if (thinking === said) return;
+      said = thinking;
+      element.hidden = !said;
+      write();
+    },
+  };
 }

@@ -6,13 +6,11 @@ import { words } from "../words/index.js";
 import { roving } from "./roving.js";
 import { sessionRow } from "./session_row.js";
 
-/** @typedef {import("../api/types.js").Session} Session */
-
 const RECENT_DAYS = 7;
 
 /**
  * Make the list of sessions.
- * @param {import("../state/app.js").App} app
+ * @param {App} app
  * @param {() => void} onEmpty Called where the focus has no row to go to.
  */
 export function sessionGroups(app, onEmpty) {
@@ -48,7 +46,7 @@ export function sessionGroups(app, onEmpty) {
   return {
     element,
     leave,
-    /** @param {Session[]} sessions @param {string | null} current @param {Map<string, import("../api/types.js").SessionHit> | null} [hits] Of a search. */
+    /** @param {Session[]} sessions @param {string | null} current @param {Map<string, SessionHit> | null} [hits] Of a search. */
     show(sessions, current, hits = null) {
       const { answering, chosen } = app.sessions;
       const now = new Date();

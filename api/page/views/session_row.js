@@ -9,22 +9,20 @@ import { titleOf } from "../words/titles.js";
 import { icon, iconButton } from "./icons.js";
 import { menuButton } from "./menu.js";
 
-/** @typedef {import("../api/types.js").Session} Session */
-
 const LONGEST = 255;
 const LEAD = 16; // letters before what was found
 
 /**
  * @typedef {object} SessionRow
  * @property {HTMLElement} element
- * @property {(session: Session, current: boolean, answering: boolean, chosen: boolean | null, hit: import("../api/types.js").SessionHit | null) => void} show
+ * @property {(session: Session, current: boolean, answering: boolean, chosen: boolean | null, hit: SessionHit | null) => void} show
  *   `chosen` is null where none are chosen.
  * @property {() => void} focus
  */
 
 /**
  * Make the row of a session.
- * @param {import("../state/app.js").App} app
+ * @param {App} app
  * @param {() => void} onDelete Called before the row goes, to put the focus elsewhere.
  * @returns {SessionRow}
  */
@@ -49,7 +47,8 @@ export function sessionRow(app, onDelete) {
   const element = h("li", { class: "session", onkeydown: aside }, link, more);
 
   function pin() {
-    if (shown) void app.pinSession(shown.session_id, !shown.pinned).then(() => link.focus());
+    const session = shown;
+    if (session) void app.attempt(() => app.sessions.pin(session.session_id, !session.pinned)).then(() => link.focus());
   }
 
   /** @param {KeyboardEvent} event */
@@ -82,9 +81,7 @@ export function sessionRow(app, onDelete) {
         onkeydown: (event) => event.key === "Escape" && (event.stopPropagation(), back()),
       },
       input,
-      h(
-        "button",
-        { class: "quiet", type: "submit", "aria-label": words.sessions.save, title: words.sessions.save },
+      h("button", { class: "quiet", type: "submit", "aria-label": words.sessions.save, title: words.sessions.save },
         icon("check"),
       ),
       iconButton("close", words.page.cancel, back, "quiet"),
@@ -135,7 +132,7 @@ export function sessionRow(app, onDelete) {
   };
 }
 
-/** Mark in an excerpt what was found. @param {import("../api/types.js").SessionHit} hit */
+/** Mark in an excerpt what was found. @param {SessionHit} hit */
 function marked({ excerpt, start, end }) {
   const at = codePointIndex(excerpt);
   const [before, within] = [at(start), at(end)];

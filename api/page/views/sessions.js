@@ -1,17 +1,17 @@
 /** The sessions, to open one, to find one, or to begin another. On narrow windows they are a drawer. */
 
-import { fill, h } from "../dom.js";
+import { change, fill, h } from "../dom.js";
 import { addressed } from "../state/app.js";
 import { words } from "../words/index.js";
 import { said } from "../words/problems.js";
 import { icon, iconButton, textButton } from "./icons.js";
 import { accountPlace } from "./later.js";
+import { menuButton } from "./menu.js";
 import { sessionGroups } from "./session_groups.js";
-import { workspaceChooser } from "./workspaces.js";
 
 const TYPING_MS = 200; // that a search waits for the next letter
 
-/** Make the part of the page where the sessions are. @param {import("../state/app.js").App} app */
+/** Make the part of the page where the sessions are. @param {App} app */
 export function sessionsView(app) {
   const { sessions, cursor, failure, found, answering, chosen, leaving } = app.sessions;
   const begin = textButton("begin", leave, icon("add"), words.sessions.begin);
@@ -27,9 +27,7 @@ export function sessionsView(app) {
   const more = textButton("quiet small more", readMore, words.sessions.more);
   const close = iconButton("close", words.page.close, () => app.sessionsOpen.set(false), "quiet drawer-only");
   const head = h("div", { class: "sessions-head" }, h("p", { class: "brand" }, words.page.name), close);
-  const top = h(
-    "div",
-    { class: "sessions-top" },
+  const top = h("div", { class: "sessions-top" },
     head,
     workspaceChooser(app),
     begin,
@@ -37,9 +35,7 @@ export function sessionsView(app) {
     status,
     choosing,
   );
-  const element = h(
-    "nav",
-    { class: "sessions", id: "sessions", "aria-label": words.sessions.label, onkeydown: put },
+  const element = h("nav", { class: "sessions", id: "sessions", "aria-label": words.sessions.label, onkeydown: put },
     top,
     h("div", { class: "sessions-list" }, groups.element, failed, more),
     accountPlace(app),
@@ -107,23 +103,21 @@ export function sessionsView(app) {
   }
 
   for (const cell of [sessions, cursor, failure, found, answering, chosen, leaving, app.conversation.session]) {
-    /** @type {import("../state/cell.js").Cell<unknown>} */ (cell).watch(show);
+    /** @type {Cell<unknown>} */ (cell).watch(show);
   }
   return element;
 }
 
 /**
  * Make the bar of what is done with the sessions that are chosen.
- * @param {import("../state/app.js").App} app
+ * @param {App} app
  * @param {(going: ReadonlySet<string>) => void} leave Called before they go, to put the focus elsewhere.
  */
 function choosingBar(app, leave) {
   const { chosen } = app.sessions;
   const told = h("p", { role: "status" });
   const remove = textButton("small danger", go, words.sessions.delete);
-  const bar = h(
-    "div",
-    { class: "session-choosing", role: "group", "aria-label": words.sessions.choose, hidden: true },
+  const bar = h("div", { class: "session-choosing", role: "group", "aria-label": words.sessions.choose, hidden: true },
     told,
     remove,
     textButton("small", () => chosen.set(null), words.page.cancel),
@@ -142,4 +136,27 @@ function choosingBar(app, leave) {
     fill(told, ticked && words.sessions.chosen(ticked.size));
   });
   return bar;
+}
+
+/** Make what says which workspace is on show and chooses another, where there are several. @param {App} app */
+function workspaceChooser(app) {
+  const { known } = app.workspaces;
+  const name = h("p", { dir: "auto" });
+  const button = menuButton(words.sessions.workspaces, "down", () => [
+    {
+      label: words.sessions.workspaces,
+      options: known.value.names.map((each) => ({
+        text: each,
+        checked: each === known.value.current,
+        act: () => void (each === known.value.current || app.workspaces.choose(each)),
+      })),
+    },
+  ]);
+  const element = h("div", { class: "workspace" }, name, button);
+  known.watch(({ names, current }) => {
+    element.hidden = names.length < 2;
+    name.textContent = name.title = current;
+    change(button, { "aria-label": words.sessions.workspace(current) });
+  });
+  return element;
 }
