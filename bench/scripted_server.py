@@ -69,6 +69,7 @@ async def main(*, for_page: bool) -> None:
     opening = open_quoting_library if for_page else open_scripted_library
     async with opening(settings) as library, open_runner(library, settings) as citewell:
         await library.workspaces.ensure(settings.workspace)
+        citewell.runner.take_over_abandoned()  # the application leaves this to whoever opened what it is given
         app = create_app(settings, citewell=citewell)
         config = uvicorn.Config(app, log_level="warning", access_log=False, server_header=False)
         collect_less()
