@@ -129,8 +129,8 @@ async def test_a_run_is_told_as_it_goes_on_then_in_a_line_and_is_replayed_later(
     await expect(panel).to_have_attribute("open", "")  # it was in use
     await expect(step(panel, "check_claims")).to_contain_text("Checked 1 statement: 1 quoted")
     await page.context.grant_permissions(["clipboard-read", "clipboard-write"])
-    await panel.get_by_role("button", name=english("run/account.copyRun")).click()
-    await expect(page.get_by_text("Copied", exact=True)).to_be_visible()
+    await panel.get_by_title(english("run/account.copyRun")).click()
+    await expect(panel.locator(".run-id").get_by_role("status")).to_have_text("Copied")
     assert await page.evaluate("navigator.clipboard.readText()") == events[-1]["run_id"]
     await expect(step(panel, "assess_quality")).to_contain_text("Assessed: word for word")
     await expect(panel.locator(".graph .node.current")).to_have_count(0)

@@ -9,6 +9,7 @@ import { words } from "../words/index.js";
 import { advice, said } from "../words/problems.js";
 import { reasonOf } from "./answer_outcome.js";
 import { gradesOf, quotesIn } from "./answer_summary.js";
+import { copyButton } from "./copying.js";
 
 /** @typedef {[string, (Node | string | null)[]]} Fact A name with what there is to say under it. */
 
@@ -16,14 +17,16 @@ const REDRAWN_MS = 500;
 
 /**
  * Make the account of a run.
- * @param {App} app
  * @returns {{element: HTMLElement, show: (turn: Turn, run: RunView | null, now: number) => void}}
  */
-export function runAccount(app) {
+export function runAccount() {
   const said = h("span", { class: "account-sum" });
   const table = h("table");
   const facts = h("dl");
-  const id = runId(app);
+  const id = h("code");
+  const { button, said: copied } = copyButton("quiet small", words.run.account.copyRun, () => id.textContent);
+  button.ariaLabel = words.run.account.copyRun; // beside it stands another "Copy"
+  const named = h("dd", { class: "run-id" }, id, button, copied);
   const element = h("details", { class: "account", ontoggle: draw },
     h("summary", null, words.run.account.label, said),
     h("div", { class: "account-body" }, h("div", { class: "account-table" }, table), facts),
@@ -46,14 +49,14 @@ export function runAccount(app) {
     fill(table, tableOf(turn, run, going));
     fill(facts, [...ended(turn, run), ...budget(turn, run, now, going), ...paid(turn, run), ...written(turn, run), ...assessed(turn)].flatMap(
       ([name, told]) => [h("dt", null, name), h("dd", null, told.flatMap((each) => [each && h("p", null, each)]))],
-    ), h("dt", null, words.run.account.run), id.element);
+    ), h("dt", null, words.run.account.run), named);
   }
 
   return {
     element,
     show(turn, run, now) {
       last = [turn, run, now];
-      id.show(run?.runId || turn.key);
+      id.textContent = run?.runId || turn.key;
       if (run?.budget !== told?.budget || run?.status !== told?.status) said.textContent = leftOf(turn, run, now)[0] ?? "";
       told = run;
       draw();
@@ -182,29 +185,4 @@ function assessed({ answer }) {
   const opinion = known.model_score === null ? null : account.opinion(percent(known.model_score));
   const { line, more } = assessment(known, gradesOf(answer).quoted ?? 0);
   return [[account.assessment, [capital(line), ...more, opinion]]];
-}
-
-/** @param {App} app */
-function runId(app) {
-  const id = h("code");
-  const copy = h(
-    "button",
-    { class: "quiet small", type: "button", "aria-label": words.run.account.copyRun, onclick: copied },
-    words.run.account.copy,
-  );
-  async function copied() {
-    try {
-      await navigator.clipboard.writeText(id.textContent ?? "");
-    } catch {
-      return getSelection()?.selectAllChildren(id); // to be copied by hand
-    }
-    app.notice.set({ kind: "done", text: words.run.account.copied });
-  }
-  return {
-    element: h("dd", { class: "run-id" }, id, navigator.clipboard ? copy : null),
-    /** @param {string} runId */
-    show(runId) {
-      if (id.textContent !== runId) id.textContent = runId;
-    },
-  };
 }

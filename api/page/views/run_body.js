@@ -12,7 +12,7 @@ import { runSteps } from "./run_steps.js";
 /** Make what opens under a run's line. @param {App} app */
 export function runBody(app) {
   const note = h("p", { class: "run-note" });
-  const [steps, thinking, account] = [runSteps(), thinkingView(), runAccount(app)];
+  const [steps, thinking, account] = [runSteps(), thinkingView(), runAccount()];
   const place = h("div", { class: "run-graph" });
   const way = h("div", { class: "run-way" }, steps.element, place);
   /** @type {ReturnType<typeof runGraph> | null} */

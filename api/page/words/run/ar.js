@@ -141,8 +141,6 @@ export const run = {
     assessment: "التقييم",
     opinion: (share) => `${share} برأي النموذج نفسه`,
     run: "الرقم",
-    copy: "نسخ",
-    copied: "نُسخ",
     copyRun: "انسخ رقم هذه الإجابة",
   },
   outcomes: { answered: "أُجيب", abstained: "لا إجابة", cancelled: "أُوقف", failed: "فشل" },

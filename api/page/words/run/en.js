@@ -141,8 +141,6 @@ export const run = {
     assessment: "Assessment",
     opinion: (/** @type {string} */ share) => `${share} by the model's own opinion`,
     run: "Number",
-    copy: "Copy",
-    copied: "Copied",
     copyRun: "Copy the number of this answer",
   },
   outcomes: { answered: "Answered", abstained: "No answer", cancelled: "Stopped", failed: "Failed" },

@@ -139,8 +139,6 @@ export const run = {
     assessment: "Đánh giá",
     opinion: (share) => `${share} theo mô hình tự đánh giá`,
     run: "Số",
-    copy: "Sao chép",
-    copied: "Đã sao chép",
     copyRun: "Sao chép số của câu trả lời này",
   },
   outcomes: { answered: "Đã trả lời", abstained: "Không có câu trả lời", cancelled: "Đã dừng", failed: "Thất bại" },

@@ -134,8 +134,6 @@ export const run = {
     assessment: "评估",
     opinion: (share) => `模型自评 ${share}`,
     run: "编号",
-    copy: "复制",
-    copied: "已复制",
     copyRun: "复制这个回答的编号",
   },
   outcomes: { answered: "已回答", abstained: "未作答", cancelled: "已停止", failed: "失败" },
