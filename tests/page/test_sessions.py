@@ -123,7 +123,9 @@ async def test_several_sessions_are_deleted_at_once_and_come_back(chromium_page:
     page = await chromium_page(model_site.url, faults=REFUSED)
     first = listed(page).get_by_role("link").first
     await expect(first).to_be_visible()
-    lines = await first.locator(".name").evaluate("each => each.clientHeight / parseFloat(getComputedStyle(each).lineHeight)")
+    lines = await first.locator(".name").evaluate(
+        "each => each.clientHeight / parseFloat(getComputedStyle(each).lineHeight)"
+    )
     assert round(lines) == 2
     await choose(page, titles[2], "Choose several")
     ticks = listed(page).get_by_role("checkbox")
@@ -154,8 +156,11 @@ async def test_several_sessions_are_deleted_at_once_and_come_back(chromium_page:
 
 
 async def until_listed(site: Site, count: int) -> None:
-    while len((await site.client.get("/api/sessions")).json()["sessions"]) != count:
-        await asyncio.sleep(0.05)
+    async with asyncio.timeout(60):
+        while True:
+            if len((await site.client.get("/api/sessions")).json()["sessions"]) == count:
+                return
+            await asyncio.sleep(0.05)
 
 
 async def test_a_session_that_is_answering_is_marked_and_stays(chromium_page: Visits, model_site: Site) -> None:
