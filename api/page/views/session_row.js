@@ -33,7 +33,7 @@ export function sessionRow(app, onDelete) {
   const answers = words.sessions.answering;
   const dot = h("span", { class: "dot", role: "img", "aria-label": answers, title: answers, hidden: true });
   const found = h("span", { class: "found-text", dir: "auto", hidden: true });
-  const link = h("a", { class: "open", onclick: () => app.sessionsOpen.set(false) }, name, dot, found);
+  const link = h("a", { class: "open", onclick }, name, dot, found);
   const more = menuButton("", "more", () => [
     { text: shown?.pinned ? words.ways.unpin : words.ways.pin, icon: "pin", act: pin },
     { text: words.sessions.rename, icon: "edit", act: rename },
@@ -49,6 +49,13 @@ export function sessionRow(app, onDelete) {
   function pin() {
     const session = shown;
     if (session) void app.attempt(() => app.sessions.pin(session.session_id, !session.pinned)).then(() => link.focus());
+  }
+
+  /** The session that is on show already is no further step. @param {MouseEvent} event */
+  function onclick(event) {
+    if (link.hash !== location.hash) return;
+    event.preventDefault();
+    app.sessionsOpen.set(false);
   }
 
   /** @param {KeyboardEvent} event */

@@ -7,8 +7,12 @@ import { menuButton } from "./menu.js";
 
 /** @typedef {Pick<import("../state/incoming.js").Incoming, "addFiles" | "addText" | "addAddress">} Incoming */
 
-/** Make the menu, and the forms that it opens. @param {Incoming} incoming Takes what is added. */
-export function addingTools(incoming) {
+/**
+ * Make the menu, and the forms that it opens.
+ * @param {Incoming} incoming Takes what is added.
+ * @param {() => import("./menu.js").Action} [more] Another thing to make, asked for when the menu opens.
+ */
+export function addingTools(incoming, more) {
   const files = h("input", { type: "file", multiple: true, hidden: true, onchange: () => take(files) });
   const folder = h("input", { type: "file", multiple: true, hidden: true, webkitdirectory: true, onchange: () => take(folder) });
   const menu = menuButton(words.shelf.add, "add", () => [
@@ -16,6 +20,7 @@ export function addingTools(incoming) {
     { text: words.shelf.addFolder, icon: "book", act: () => folder.click() },
     { text: words.shelf.addAddress, icon: "web", act: () => address.open() },
     { text: words.shelf.addText, icon: "edit", act: () => text.open() },
+    ...(more ? [more()] : []),
   ]);
   menu.classList.add("adding", "writes");
   menu.classList.remove("quiet");
@@ -64,7 +69,7 @@ function textForm(incoming, opener) {
  * @param {HTMLElement[]} fields
  * @param {() => void} sent
  */
-function form(opener, send, fields, sent) {
+export function form(opener, send, fields, sent) {
   const element = h(
     "form",
     { class: "adding-form", hidden: true, onsubmit, onkeydown },
