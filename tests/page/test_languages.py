@@ -47,8 +47,8 @@ ENGLISH = re.compile(
 # What readers are told in other words: docs/page.md says in which.
 OURS = re.compile(
     r"\bsegment|\bclaims?\b|min_score|useful|utility|extractive|retriev|\bchunk|\bfamily\b|\bexam(?:s|ined)?\b"
-    r"|fallback|withdr[ae]w|repaired|\bingest|\bnodes?\b|abstain|tesseract|selected pages?|these pages|add pages"
-    r"|hữu ích|trang đã chọn|các trang này|thêm trang|dự phòng|有用程度|所选页面|这些页面|添加页面|个页面|备用方案"
+    r"|fallback|withdr[ae]w|repaired|\bingest|\bnodes?\b|abstain|tesseract|selected pages?|add pages"
+    r"|hữu ích|trang đã chọn|thêm trang|dự phòng|有用程度|所选页面|添加页面|个页面|备用方案"
     r"|الصفحات المختارة|بدائل",
     re.IGNORECASE,
 )

@@ -505,10 +505,14 @@ export type FolderCount = {
   documents: number;
 };
 
-/** Questions to go on with after an answer, None where there is no answer yet. */
+/**
+ * Questions to go on with after an answer, None where there is no answer yet. `guides` are of the documents that it
+ * quotes, where it was asked for what takes a model, such as a summary.
+ */
 export type FollowUps = {
   message_id: string | null;
   questions: ProvenQuestion[];
+  guides: Guide[];
 };
 
 /** An edge; whether a run takes a `conditional` one depends on its state. */

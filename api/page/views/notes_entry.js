@@ -8,7 +8,7 @@ import { words } from "../words/notes/index.js";
 import { pathOf, saidPlace } from "./answer_sources.js";
 import { icon } from "./icons.js";
 import { menuButton } from "./menu.js";
-import { quotedText } from "./passage.js";
+import { passageText } from "./passage.js";
 import { CHANGES, changeOf, verdictMark } from "./verdicts.js";
 
 /** @typedef {import("../state/app.js").App} App */
@@ -53,12 +53,12 @@ export function quotesOf(app, claims, sources) {
     seen.add(key);
     const change = changeOf(citation.freshness);
     const source = sources.find((each) => each.index === citation.source_index) ?? sources.find((each) => each.document_id === documentId);
-    const place = source && quote ? [source.title, pathOf(source, citation), saidPlace(citation, page.proof.page)].filter(Boolean).join(" · ") : "";
+    const place = source && quote ? [source.title, pathOf(source, citation), saidPlace(citation, page.answer.page)].filter(Boolean).join(" · ") : "";
     const read = () => app.read({ documentId, title: source?.title ?? "", citations: [citation], at: 0 });
     return [h(
       "figure",
       { class: "quote" },
-      quote && h("blockquote", { dir: "auto" }, quotedText(citation)),
+      quote && h("blockquote", { dir: "auto" }, passageText(citation)),
       h(
         "figcaption",
         null,

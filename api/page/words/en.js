@@ -35,7 +35,6 @@ export const en = {
     label: "Conversation",
     lead: "Ask, and check every statement against the very words it comes from.",
     begin: "Begin with a document",
-    nothing: "Your library is empty. Add a document or a whole folder, and ask about it.",
     library: "Open the library",
     loading: "Opening the session…",
     earlier: "Show earlier messages",
