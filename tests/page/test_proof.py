@@ -408,7 +408,7 @@ async def test_a_revision_shows_what_changed_and_a_withdrawal_what_was_said(
     await expect(changed.locator("del")).to_have_text("June")
     await expect(changed.locator("ins")).to_have_text("March")
     await expect(changed.locator("p")).to_have_text("Unused leave lapses in JuneMarch.")
-    withdrawn = page.locator("details", has=page.get_by_text("One part was taken back"))
+    withdrawn = page.locator("details", has=page.get_by_text("One part was taken out"))
     await expect(withdrawn.get_by_text(UNSAID_BY_ANY)).to_be_hidden()
     await withdrawn.locator("summary").click()
     await expect(withdrawn.get_by_text(UNSAID_BY_ANY)).to_be_visible()
