@@ -41,6 +41,7 @@ from api.routes.library_routes import search_router as search_router_
 from api.routes.link_routes import router as link_router_
 from api.routes.listing_routes import router as listing_router
 from api.routes.login_routes import router as login_router_
+from api.routes.note_routes import router as note_router_
 from api.routes.page_routes import router as page_router_
 from api.routes.service_routes import graph_router as graph_router_
 from api.routes.service_routes import health_router as health_router_
@@ -49,6 +50,7 @@ from api.routes.share_routes import opening_router as opening_router_
 from api.routes.share_routes import shares_router as shares_router_
 from api.routes.source_routes import router as source_router_
 from api.routes.spending_routes import router as spending_router_
+from api.routes.study_routes import router as study_router_
 from api.routes.verify_routes import VerificationSlots
 from api.routes.verify_routes import router as verify_router_
 from api.static_files import BUNDLE_FOLDER, read_page
@@ -173,6 +175,8 @@ def mount_routes(app: FastAPI) -> None:
         export_router_,
         feedback_router_,
         shares_router_,
+        note_router_,
+        study_router_,
         listing_router,
         documents_router_,
         collection_router_,

@@ -158,7 +158,7 @@ async def delete_document(document_id: UUID, me: Me, library: OpenLibrary) -> No
 
 
 @documents_router.get("/api/documents/{document_id}/raw-text", responses=problems(404, 422, 503))
-@needs("ask", "read")
+@needs("ask", "read", opens=True)
 async def get_raw_text(document_id: UUID, me: Me, library: OpenLibrary) -> RawText:
     """Read a document's canonical text by segments; every offset in the API refers to this text."""
     return await library.documents.raw_text(me, str(document_id))
@@ -213,7 +213,7 @@ async def get_original(document_id: UUID, me: Me, library: OpenLibrary, request:
 
 
 @documents_router.get("/api/documents/{document_id}/layout", response_model=Layout, responses=problems(404, 422, 503))
-@needs("ask", "read")
+@needs("ask", "read", opens=True)
 async def get_layout(document_id: UUID, me: Me, library: OpenLibrary) -> Response:
     """Read what each block of a document's text is, and where its pictures stand."""
     return await send_layout(library.layouts.pieces(me, str(document_id), with_pictures=me.reads_files))
@@ -238,7 +238,7 @@ SegmentNumber = Annotated[int, Path(ge=0, le=999_999_999)]
 
 
 @documents_router.get("/api/documents/{document_id}/segments/{index}/place", responses=problems(404, 422, 503))
-@needs("ask", "read")
+@needs("ask", "read", opens=True)
 async def get_place(
     document_id: UUID,
     index: SegmentNumber,
@@ -252,7 +252,7 @@ async def get_place(
 
 
 @documents_router.get("/documents/{document_id}", response_class=HTMLResponse, responses=problems(404, 422, 503))
-@needs("ask", "read")
+@needs("ask", "read", opens=True)
 async def open_document(
     document_id: UUID,
     me: Me,

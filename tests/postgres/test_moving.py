@@ -41,6 +41,7 @@ from tools.library.versions import expire_versions
 from tools.moves import moving
 from tools.moves.moved_tables import IN_PARTS, LEFT_OUT, moved_tables
 from tools.moves.moving import MoveLimits, OutsideOriginals, Report, abandon_move, opened_move, redacted_address
+from tools.notes.pinning import answer_to_pin
 from tools.originals.stores import open_object_store
 from tools.process.expiry import Retention, expire
 from tools.retrieval.placing import give_own_tables, share_tables_again
@@ -137,6 +138,9 @@ async def fill(of: Cell, *, own_tables: bool = False) -> tuple[str, str]:
     [_, answer] = (await library.sessions.get(ANN, session.session_id)).messages
     await library.shares.create(ANN, session.session_id, expires_in=3600, audience="workspace")
     await library.feedback.give(ANN, session.session_id, answer.message_id, "up")
+    note = await library.notes.create(ANN, "Gears")
+    pinned = await answer_to_pin(library.sessions, ANN, session.session_id, answer.message_id)
+    await library.notes.pin(ANN, note.note_id, *pinned)
     for statement in (
         "INSERT INTO sources (workspace, source_id, kind, location) VALUES (%(of)s, %(id)s, 'folder', '/manuals')",
         "INSERT INTO places (workspace, source_id, path, document_id, fingerprint, recipe)"
@@ -682,6 +686,7 @@ async def test_every_table_moves_or_has_a_reason_not_to_and_refuses_changes(here
         "vocabulary",
         "original_chunks",
         "ingestion_uploads",
+        "note_entries",
         "messages",
         "run_events",
         "checkpoints",

@@ -20,6 +20,7 @@ const LOOKED_UP = 100; // at a time
 /** @type {Options} */
 const USUAL = { web: false, model: "", thinking: false };
 const KEPT = "citewell.options";
+export const EXTRACTIVE = "extractive"; // how the service names what quotes without a model
 
 /** Holds what is ticked, and saves it with its session. */
 export class Selection {
@@ -193,11 +194,20 @@ export class Selection {
     if (models.length && model && !models.some((each) => each.id === model)) this.choose({ model: "" });
   }
 
+  /** Give the model that answers, as far as it is known. */
+  get answering() {
+    const { model } = this.options.value;
+    return model ? this.models.find((each) => each.id === model) : this.models[0];
+  }
+
   /** Tell whether the model that answers can think. */
   get thinks() {
-    const { model } = this.options.value;
-    const answering = model ? this.models.find((each) => each.id === model) : this.models[0];
-    return answering?.thinking ?? false;
+    return this.answering?.thinking ?? false;
+  }
+
+  /** Tell whether a model answers, or documents are only quoted. */
+  get writes() {
+    return (this.answering?.id ?? EXTRACTIVE) !== EXTRACTIVE;
   }
 
   /** Tell whether the ticked documents alone answer: neither the rest of the library nor the web is asked then. */

@@ -2,6 +2,7 @@
 
 import { fill, h } from "../dom.js";
 import { isLive } from "../state/turns.js";
+import { hasBearing } from "../text/worth.js";
 import { words } from "../words/index.js";
 import { advice, said } from "../words/problems.js";
 import { withCode } from "./failure.js";
@@ -43,8 +44,8 @@ function outcomeOf(app, turn, answering) {
   if (!answer || answer.outcome === "failed") return failed(app, turn, answering);
   const why = reasonOf(answer.stopReason);
   if (answer.outcome === "abstained") {
-    const box = panel("calm", "dash", words.answer.abstained);
-    box.append(...(answer.refusal ? refusalLines(answer.refusal, why) : []));
+    const isNear = answer.stopReason === "nothing_relevant" && hasBearing(answer); // the line above says so
+    const box = h("div", { class: "panel calm" }, answer.refusal ? refusalLines(answer.refusal, isNear ? "" : why) : null);
     if (answer.stopReason === "library_empty") box.append(libraryButton(app));
     return box;
   }

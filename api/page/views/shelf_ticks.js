@@ -5,6 +5,7 @@ import { number } from "../words/format.js";
 import { words as named } from "../words/collections/index.js";
 import { words } from "../words/index.js";
 import { iconButton, textButton } from "./icons.js";
+import { studyButtons } from "./studies.js";
 
 /**
  * Make the line above the list.
@@ -35,6 +36,7 @@ export function shelfTicks(app, shelf, actions, put) {
     "div",
     { class: "ticks" },
     h("div", { class: "line" }, said, clear, put, remove, all),
+    studyButtons(app),
     note,
     gone,
   );
