@@ -52,7 +52,7 @@ export async function shelf(app, place) {
   /** @type {Actions} */
   const actions = { tick, tickAll, read, delete: remove, about: (document) => void shelfCard(app, documents, actions, document) };
   const list = shelfList(app, documents, actions);
-  const sets = shelfCollections(app, documents);
+  const sets = shelfCollections(app, documents, () => adding.menu);
   const adding = addingTools(incoming, { more: () => ({ text: named().make, icon: "set", act: sets.make }) });
   const count = h("span", { class: "muted" });
   const close = iconButton("close", words.shelf.close, () => app.hideLibrary(), "quiet close");
