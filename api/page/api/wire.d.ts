@@ -195,6 +195,8 @@ export type CollectionChange = {
 /** The collections that you see, by name. */
 export type CollectionList = {
   collections: Collection[];
+};
+
 /** A column of a comparison. */
 export type ComparedDocument = {
   document_id: string;
@@ -503,10 +505,14 @@ export type FolderCount = {
   documents: number;
 };
 
-/** Questions to go on with after an answer, None where there is no answer yet. */
+/**
+ * Questions to go on with after an answer, None where there is no answer yet. `guides` are of the documents that it
+ * quotes, where it was asked for what takes a model, such as a summary.
+ */
 export type FollowUps = {
   message_id: string | null;
   questions: ProvenQuestion[];
+  guides: Guide[];
 };
 
 /** An edge; whether a run takes a `conditional` one depends on its state. */
@@ -822,6 +828,8 @@ export type NewCollection = {
   /** true: all of the workspace see it; false: you alone. */
   shared?: boolean;
   document_ids?: string[];
+};
+
 /** Which documents to compare, and by what; without a question a model proposes the points. */
 export type NewComparison = {
   document_ids: string[];

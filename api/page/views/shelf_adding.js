@@ -10,12 +10,13 @@ import { menuButton } from "./menu.js";
 /**
  * Make the menu, and the forms that it opens.
  * @param {Incoming} incoming Takes what is added.
- * @param {() => import("./menu.js").Action} [more] Another thing to make, asked for when the menu opens.
+ * @param {{more?: () => import("./menu.js").Action, label?: string}} [options] Another thing to make, asked for when the menu
+ * opens; and the menu's name.
  */
-export function addingTools(incoming, more) {
+export function addingTools(incoming, { more, label = words.shelf.add } = {}) {
   const files = h("input", { type: "file", multiple: true, hidden: true, onchange: () => take(files) });
   const folder = h("input", { type: "file", multiple: true, hidden: true, webkitdirectory: true, onchange: () => take(folder) });
-  const menu = menuButton(words.shelf.add, "add", () => [
+  const menu = menuButton(label, "add", () => [
     { text: words.shelf.addFiles, icon: "upload", act: () => files.click() },
     { text: words.shelf.addFolder, icon: "book", act: () => folder.click() },
     { text: words.shelf.addAddress, icon: "web", act: () => address.open() },
@@ -24,7 +25,7 @@ export function addingTools(incoming, more) {
   ]);
   menu.classList.add("adding", "writes");
   menu.classList.remove("quiet");
-  menu.append(h("span", null, words.shelf.add));
+  menu.append(h("span", null, label));
   const forms = h("div", { class: "adding-forms" });
   const address = addressForm(incoming, menu);
   const text = textForm(incoming, menu);
