@@ -87,8 +87,8 @@ async def test_marked_words_are_pinned_on_a_phone_and_what_changed_since_is_told
     if await dialog.count():
         await dialog.get_by_role("button", name=english("notes/begin")).click()
     await expect(page.locator(".toast", has_text="Rules for herons")).to_be_visible()
-    changed = {"title": "Rules for herons", "text": "# Fees\n\nThe fee is one fish.\n", "media_type": "text/markdown"}
-    await extractive_site.client.put(f"/api/documents/{document}", json=changed)
+    new = NewDocument(document_id=document, title="Rules for herons", text="# Fees\n\nThe fee is one fish.\n")
+    await extractive_site.citewell.library.ingestor.ingest(Identity(), new)
     await page.goto(extractive_site.url)
     await page.get_by_role("button", name=english("sessions.open")).click()
     await page.get_by_role("button", name="Notes", exact=True).click()
@@ -114,7 +114,9 @@ async def test_a_sentence_is_pinned_with_its_passage(model_site: Site, chromium_
     run = (await model_site.client.post(f"/api/sessions/{session}/runs", json=body)).json()
     assert run["outcome"] == "answered", run
     page = await chromium_page(f"{model_site.url}/#/sessions/{session}", viewport={"width": 1440, "height": 900})
-    await page.locator(".margin").get_by_role("button", name=english("notes/pin"), exact=True).first.click()
+    card = page.locator(".margin").get_by_role("group").first
+    await card.hover()
+    await card.get_by_role("button", name=english("notes/pin"), exact=True).click()
     pinned = page.get_by_role("dialog", name=english("notes/pinTo")).or_(page.locator(".toast"))
     await expect(pinned).to_be_visible()
     if await page.get_by_role("dialog").count():
