@@ -22,6 +22,7 @@ from graph.evidence import (
     NearPassage,
     Proof,
     Section,
+    SectionClaim,
     Segment,
     ShownPassage,
     Source,
@@ -334,6 +335,26 @@ def build_citation(
     if segment.url and anchor:
         citation["anchor"] = anchor
     return with_place(citation, original_place(segment.media_type, citation["page_idx"], anchor, segment.metadata))
+
+
+def quote_alone(segment: Segment, start: int, end: int) -> tuple[SectionClaim, Source]:
+    """Return a slice of a segment as a claim that quotes it, the only one of its answer, and its source."""
+    proof = Proof(segment_id=segment.segment_id, start=start, end=end, origin="cited")
+    citation = build_citation(proof, segment, source_index=1, section_index=0, verdict="supported")
+    assert citation is not None
+    claim = SectionClaim(
+        start=0,
+        end=len(citation["quote"]),
+        text=citation["quote"],
+        verdict="supported",
+        reasons=[],
+        citations=[citation],
+        by="text",
+        mark="shown",
+        section_index=0,
+    )
+    row = SourceRow(segment_id=segment.segment_id, index=1, score=1.0, kind="page")
+    return claim, describe_source(row, segment)
 
 
 _PAGE_BREAK = re.compile(r"(?<!\n)\f")

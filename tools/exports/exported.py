@@ -209,10 +209,10 @@ class ExportedAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """A question with its answer, None where it has none."""
+    """A question with its answer, None where it has none; ``asked_at`` is None where a note pins it."""
 
     question: str
-    asked_at: datetime
+    asked_at: datetime | None
     selected_text: str = ""
     answer: ExportedAnswer | None = None
 
@@ -236,7 +236,7 @@ class DocumentVersion:
 class Transcript:
     """A session, or one answer of it, as it may be read by one reader at one moment.
 
-    ``session_id`` is "" where its reader is not its owner.
+    ``session_id`` is "" where its reader is not its owner, and of a note, whose own ``text`` is Markdown.
     """
 
     session_id: str
@@ -245,6 +245,7 @@ class Transcript:
     exchanges: tuple[Exchange, ...]
     documents: tuple[DocumentVersion, ...] = ()
     is_whole: bool = True
+    text: str = ""
 
     @property
     def withheld(self) -> bool:

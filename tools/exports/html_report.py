@@ -64,6 +64,7 @@ def html_report(transcript: Transcript, words: Words, *, note: str = "") -> byte
         "main",
         {},
         top,
+        _section(ExportedSection(transcript.text), words) if transcript.text else None,
         *(_exchange(each, words) for each in transcript.exchanges),
         _documents(transcript.documents, words) if transcript.documents else None,
     )
@@ -111,7 +112,7 @@ def _exchange(exchange: Exchange, words: Words) -> Element:
         "article",
         {},
         h("h2", {"class": "question", "dir": "auto"}, exchange.question),
-        h("p", {"class": "small"}, words("asked", date=words.day(exchange.asked_at))),
+        h("p", {"class": "small"}, words("asked", date=words.day(exchange.asked_at))) if exchange.asked_at else None,
         *_passage(exchange.selected_text, words),
         *(_answer(answer, words) if answer is not None else [h("p", {"class": "notice"}, words("no_answer"))]),
     )

@@ -103,9 +103,9 @@ export class Client {
     return { names: names.filter((/** @type {unknown} */ name) => typeof name === "string"), current: String(current) };
   }
 
-  /** @param {string[]} [page_ids] @returns {Promise<Session>} */
-  createSession(page_ids = []) {
-    return this.json("api/sessions", { method: "POST", json: { page_ids } });
+  /** @param {import("./types.js").NewSession} [fields] @returns {Promise<Session>} */
+  createSession(fields = {}) {
+    return this.json("api/sessions", { method: "POST", json: fields });
   }
 
   /** @param {string} [cursor] @returns {Promise<import("./types.js").SessionList>} */

@@ -82,7 +82,7 @@ function failed(app, turn, answering) {
  * @param {string} id Of the answer, or of a question that got none.
  */
 export function regenerate(app, turn, id) {
-  const { page_ids: _pages, selected_text: _passage, only_selected_pages: only, ...fields } = app.selection.fields();
+  const { page_ids: _pages, collection_ids: _sets, selected_text: _passage, only_selected_pages: only, ...fields } = app.selection.fields();
   const alone = only === true && (turn.pageIds.length > 0 || turn.selectedText !== null);
   goToQuestion();
   void app.conversation.ask({ ...fields, only_selected_pages: alone, regenerate: id });

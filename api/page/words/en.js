@@ -35,7 +35,6 @@ export const en = {
     label: "Conversation",
     lead: "Ask, and check every statement against the very words it comes from.",
     begin: "Begin with a document",
-    nothing: "Your library is empty. Bring in a document, or a folder with `citewell ingest FOLDER`, and ask about it.",
     library: "Open the library",
     loading: "Opening the session…",
     earlier: "Show earlier messages",

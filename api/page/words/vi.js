@@ -36,7 +36,6 @@ export const vi = {
     label: "Cuộc trò chuyện",
     lead: "Đặt câu hỏi, rồi đối chiếu từng khẳng định với nguyên văn trong nguồn.",
     begin: "Bắt đầu với một tài liệu",
-    nothing: "Thư viện của bạn còn trống. Hãy thêm một tài liệu, hoặc một thư mục bằng lệnh `citewell ingest THƯ_MỤC`, rồi đặt câu hỏi.",
     library: "Mở thư viện",
     loading: "Đang mở phiên…",
     earlier: "Xem tin nhắn trước đó",

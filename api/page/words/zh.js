@@ -36,7 +36,6 @@ export const zh = {
     label: "对话",
     lead: "提出问题，每条论断都可与原文逐字核对。",
     begin: "从一份文档开始",
-    nothing: "您的资料库还是空的。请先添加一份文档，或用 `citewell ingest 文件夹` 添加一个文件夹，再来提问。",
     library: "打开资料库",
     loading: "正在打开会话…",
     earlier: "显示更早的消息",
