@@ -160,7 +160,7 @@ def markers(page: Page) -> Locator:
 
 
 def cards(page: Page) -> Locator:
-    return page.locator(".card:visible")
+    return page.locator(".passage-card:visible")
 
 
 def reader(page: Page) -> Locator:
@@ -258,7 +258,7 @@ async def test_proof_stands_beside_its_sentence_and_opens_the_document(chromium_
     )
     await markers(page).nth(1).hover()
     await expect(page.locator(".claim.shown")).to_have_text(LAPSE)
-    await expect(page.locator(".card.lit")).to_contain_text(LAPSE)
+    await expect(page.locator(".passage-card.lit")).to_contain_text(LAPSE)
     await page.mouse.move(5, 5)
     await expect(page.locator(".claim.shown")).to_have_count(0)
     await accessible(page, "an answer with its proof beside it")
