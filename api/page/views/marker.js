@@ -73,7 +73,7 @@ export function marker(app, index, standing, pieces) {
   const read = () => readFrom(app, button, readingOf(index, standing()));
   /** @type {Proof} */
   const proof = {
-    key: JSON.stringify([shown, title, own.map(({ document_id, start, end, freshness }) => [document_id, start, end, freshness])]),
+    key: JSON.stringify([shown, title, own.map(({ document_id: id, start, end, freshness }) => [id, start, end, freshness])]),
     card: null,
     show: () => cardOf(app, shown, standing().answer.sources.find((source) => source.index === index), citationsNow(), read),
     light(lit) {
@@ -131,7 +131,12 @@ function unfold(button, make) {
   made.scrollIntoView({ block: "nearest" });
 }
 
-/** Read a document from a marker, which is marked as long as that is read. @param {App} app @param {HTMLElement} button @param {import("../state/app.js").Reading | null} reading */
+/**
+ * Read a document from a marker, which is marked as long as that is read.
+ * @param {App} app
+ * @param {HTMLElement} button
+ * @param {import("../state/app.js").Reading | null} reading
+ */
 function readFrom(app, button, reading) {
   if (!reading) return;
   if (!current.has(app)) {
