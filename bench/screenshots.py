@@ -179,8 +179,6 @@ async def _frames(browser: Browser, url: str, path: Path) -> None:
     marker = page.locator(".turn .marker").nth(1)
     await marker.hover()
     await frame()
-    await expect(page.locator(".proof").first).to_be_visible()
-    await frame()
     await marker.click()
     await expect(page.locator(".reader")).to_be_visible()
     await frame()

@@ -85,7 +85,7 @@ async def accessible_as_it_is_written(page: Page, hold: Hold, repairing: Hold) -
         await expect(made.first).to_be_visible()
     await accessible(page, "proven, all unfolded: the run, what was revised, the sources")
     await page.get_by_role("button", name="Unverified. Why?").click()
-    await expect(page.locator(".card.why")).to_be_visible()
+    await expect(page.locator(".passage-card.why")).to_be_visible()
     await accessible(page, "why a claim is not proven", [WIDE])
     await marker(page).first.focus()
     await page.keyboard.press("Enter")
