@@ -40,6 +40,7 @@ PARTS = (
     "ingestion",
     "originals",
     "page",
+    "reader",
 )
 
 

@@ -110,11 +110,29 @@ async def test_questions_are_offered_of_what_may_be_read_and_of_nothing_else(cli
     assert (await client.get("/api/suggestions", params={"language": "xyz"})).status_code == 422
 
 
+async def test_a_summary_that_no_model_can_give_is_followed_by_the_guide_of_the_document(
+    client: httpx.AsyncClient,
+) -> None:
+    await put(client, TERMS)
+    session_id = await new_session(client)
+    path = f"/api/sessions/{session_id}/follow-ups"
+    for question in ("Summarise what a green slip is", "Summarise the words of the company"):
+        answer = await asked(client, session_id, question)
+        offered = (await client.get(path)).json()
+        assert (answer["message_id"], offered["guides"][0]["title"]) == (offered["message_id"], "Company words")
+        assert offered["guides"][0] == (await client.get(f"/api/documents/{WORDS}/guide")).json()
+    await asked(client, session_id, "What is a green slip?")
+    assert (await client.get(path)).json()["guides"] == []
+    await asked(client, session_id, "Summarise what a green slip is")
+    await client.delete(f"/api/documents/{WORDS}")
+    assert WORDS not in {each["document_id"] for each in (await client.get(path)).json()["guides"]}
+
+
 async def test_an_answer_is_followed_by_questions_of_its_neighbourhood(client: httpx.AsyncClient) -> None:
     await put(client, TERMS)
     session_id = await new_session(client)
     path = f"/api/sessions/{session_id}/follow-ups"
-    assert (await client.get(path)).json() == {"message_id": None, "questions": []}
+    assert (await client.get(path)).json() == {"message_id": None, "questions": [], "guides": []}
     answer = await asked(client, session_id, "What is a green slip?")
     offered = (await client.get(path)).json()
     assert offered["message_id"] == answer["message_id"]
@@ -125,7 +143,7 @@ async def test_an_answer_is_followed_by_questions_of_its_neighbourhood(client: h
     assert (await client.get(path)).json()["questions"] == [], "what they were proven on is gone"
     refused = await asked(client, session_id, "What is the capital of Mongolia?")
     assert refused["outcome"] == "abstained"
-    assert (await client.get(path)).json() == {"message_id": None, "questions": []}
+    assert (await client.get(path)).json() == {"message_id": None, "questions": [], "guides": []}
 
 
 @pytest.fixture

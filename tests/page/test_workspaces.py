@@ -1,6 +1,8 @@
 """The chooser of workspaces: sessions and library follow it, it is remembered, and it is used by keys alone."""
 
-from playwright.async_api import Page, expect
+import re
+
+from playwright.async_api import Page, Route, expect
 
 from graph.evidence import Identity
 from tests.page.axe import WIDE, accessible
@@ -64,7 +66,9 @@ async def test_a_question_to_an_empty_library_leads_to_the_library(
     await extractive_site.citewell.library.workspaces.create("Empty shelf")
     page = await chromium_page(extractive_site.url)
     await choose(page, "default", "Empty shelf")
-    await expect(page.get_by_text("citewell ingest FOLDER")).to_be_visible()
+    empty = page.locator(".empty")
+    await expect(empty.get_by_text(english("ways/first"))).to_be_visible()
+    await expect(page.get_by_role("button", name=re.compile("^Add"))).to_have_count(1)
     await accessible(page, "an empty workspace")
     await page.get_by_role("button", name="Workspace: Empty shelf").click()
     await accessible(page, "the list of workspaces", [WIDE])
@@ -74,10 +78,8 @@ async def test_a_question_to_an_empty_library_leads_to_the_library(
     await page.keyboard.press("Enter")
     await expect(page.get_by_text(english("stopReasons.library_empty")).first).to_be_visible()
     await page.get_by_role("button", name="New session").click()
-    await expect(page.locator(".empty").get_by_text("citewell ingest FOLDER")).to_be_visible()
-    empty = page.locator(".empty")
-    await expect(empty.get_by_text("drop files anywhere")).to_be_visible()
-    await empty.get_by_role("button", name="Add", exact=True).click()
+    await expect(empty.get_by_text(english("ways/first"))).to_be_visible()
+    await empty.get_by_role("button", name=english("ways/add")).click()
     await page.get_by_role("menuitem", name="A text…").click()
     await empty.get_by_role("textbox", name="Title (optional)").fill("Ferry times")
     await empty.get_by_role("textbox", name="Text", exact=True).fill("The ferry leaves at nine.")
@@ -85,7 +87,21 @@ async def test_a_question_to_an_empty_library_leads_to_the_library(
     await empty.get_by_role("button", name="Add the text").click()
     await expect(page.get_by_role("region", name="Documents").get_by_text("1 document added")).to_be_visible()
     await expect(empty.get_by_role("button", name="Ferry times", exact=True)).to_be_visible()
-    await expect(empty.get_by_text("citewell ingest FOLDER")).to_be_hidden()
+    await expect(empty.get_by_text(english("ways/quotes"))).to_contain_text("citewell model add")
+    await expect(empty.get_by_role("button", name=english("ways/add"))).to_have_count(0)
+
+    async def reads_alone(route: Route) -> None:
+        reply = await route.fetch()
+        await route.fulfill(response=reply, json={**await reply.json(), "scopes": ["ask", "read"]})
+
+    await page.route("**/api/me", reads_alone)
+    await page.reload()
+    await expect(empty.get_by_text(english("ways/quotes"))).to_contain_text(english("ways/askForModel"))
+    await choose(page, "Empty shelf", "default")
+    await page.route(re.compile(r"/api/documents\?"), lambda route: route.fulfill(json={"documents": [], "total": 0}))
+    await page.reload()
+    await expect(empty.get_by_text(english("ways/firstOfOthers"))).to_be_visible()
+    await expect(page.get_by_role("button", name=re.compile("^Add"))).to_have_count(0)
 
 
 async def test_a_low_screen_leaves_room_for_the_answer(chromium_page: Visits, extractive_site: Site) -> None:

@@ -78,6 +78,27 @@ def test_the_questions_of_a_document_are_its_own(text: str, name: str, asked: li
     assert [each.question for each in own_questions(segments_of(text, name))] == asked
 
 
+@pytest.mark.parametrize(
+    ("question", "offered"),
+    [
+        ("What is Dan Cruikshank?", False),
+        ("What is Buddy?", False),
+        ("Perl - Perl là gì?", False),
+        ("What does the cross-sectional view in Figure 7-27 show?", False),
+        ("什么是 BookStack？", False),
+        ("How Do I Reset My Password?", True),
+        ("What is a refund?", True),
+        ("What does Buddy cost?", True),
+        ("Which pump is drawn in Figure 9-1?", True),  # no part of this document has that number
+        ("Was ist eine Gutschrift wert?", True),
+        ("图书馆几点关门？", True),
+    ],
+)
+def test_questions_of_names_alone_and_of_numbered_figures_are_not_offered(question: str, offered: bool) -> None:
+    text = f"# A\n\nFigure 7-27. A cut through the wall.\n\n## {question}\n\nThis is told here.\n"
+    assert [each.question for each in own_questions(segments_of(text))] == [question] * offered
+
+
 def test_the_span_of_a_question_holds_its_answer() -> None:
     segments = segments_of(MARKDOWN)
     whole = "".join(each.text for each in segments)

@@ -11,6 +11,7 @@ from psycopg.types.json import Jsonb
 
 from graph.errors import NotFound
 from graph.evidence import Identity
+from tools.guides.own_questions import RULES
 from tools.retrieval.scope import LASTING, VISIBLE, as_uuid, reading_as
 from tools.storage.database import Database
 from tools.storage.tenants import Workspaces
@@ -57,7 +58,7 @@ class GuideStore:
     def __init__(self, database: Database, workspaces: Workspaces, made_by: str) -> None:
         self._database = database
         self._workspaces = workspaces
-        self._made_by = made_by
+        self._made_by = f"{made_by} {RULES}"
 
     async def version(self, identity: Identity, document_id: str) -> int:
         """Return the version of a document's text. Raises NotFound."""

@@ -21,7 +21,7 @@ from text.normal_forms import fold_case
 from tools.concurrency.tasks import cancel_and_wait
 from tools.guides.guide_store import GuideStore
 from tools.guides.outlines import GuideHeading, GuideSentence, first_sentences, guide_outline
-from tools.guides.own_questions import Candidate, own_questions
+from tools.guides.own_questions import Candidate, names_a_matter, own_questions
 from tools.guides.proving import Proven, Prover
 from tools.sessions.history import StoredMessage
 from tools.sessions.session_store import Sessions
@@ -89,10 +89,14 @@ class Suggestions(TypedDict):
 
 
 class FollowUps(TypedDict):
-    """Questions to go on with after an answer, None where there is no answer yet."""
+    """Questions to go on with after an answer, None where there is no answer yet.
+
+    ``guides`` are of the documents that it quotes, where it was asked for what takes a model, such as a summary.
+    """
 
     message_id: str | None
     questions: list[ProvenQuestion]
+    guides: list[Guide]
 
 
 class Guides:
@@ -153,8 +157,11 @@ class Guides:
         """Return questions to go on with after the last answer of a session's branch. Raises NotFound."""
         history = await self._sessions.get(identity, session_id, limit=TURNS_READ)
         last = history.messages[-1] if history.messages and not history.asked else None
-        if self._by == "off" or last is None or last.outcome != "answered":
-            return FollowUps(message_id=None, questions=[])
+        if self._by == "off" or last is None or last.outcome not in ("answered", "abstained"):
+            return FollowUps(message_id=None, questions=[], guides=[])
+        guides = await self._guides_of(identity, last.body) if _asks_beyond_quotes(last.body) else []
+        if last.outcome == "abstained":
+            return FollowUps(message_id=last.message_id if guides else None, questions=[], guides=guides)
         stored = await self._store.follow_ups(identity, last.message_id)
         if stored is None:
             key = ("answer", last.message_id)
@@ -164,7 +171,14 @@ class Guides:
             made = stored
         allowed = await self._store.versions(identity, [each["document_id"] for each in made])
         fresh = [each for each in made if allowed.get(each["document_id"]) == each["version"]]
-        return FollowUps(message_id=last.message_id, questions=[_question(each) for each in fresh])
+        return FollowUps(message_id=last.message_id, questions=[_question(each) for each in fresh], guides=guides)
+
+    async def _guides_of(self, identity: Identity, body: dict[str, Any]) -> list[Guide]:
+        """Return the guides of the first documents that an answer quotes, or that came nearest."""
+        rows = body.get("citations") or body.get("nearest") or ()
+        named = list(dict.fromkeys(each["document_id"] for each in rows))
+        allowed = await self._store.versions(identity, named)
+        return [await self.guide(identity, each) for each in [each for each in named if each in allowed][:MOST_CITED]]
 
     async def close(self) -> None:
         """Stop what is being made."""
@@ -297,7 +311,7 @@ class Guides:
         for each in found:
             segment = by_id[each.segment_id]
             place = segment.text.find(each.quote)
-            if place >= 0:
+            if place >= 0 and names_a_matter(each.question):
                 start = segment.start + place
                 end = start + len(each.quote)
                 candidates.append(Candidate(each.question, segment.document_id, start, end))
@@ -348,6 +362,11 @@ def _nearest_questions(segments: Sequence[Segment]) -> list[Candidate]:
 
 def _is_quoted(document_id: str, start: int, end: int, quoted: Iterable[tuple[str, int, int]]) -> bool:
     return any(document_id == other and start < last and first < end for other, first, last in quoted)
+
+
+def _asks_beyond_quotes(body: dict[str, Any]) -> bool:
+    said = {section.get("notice") for section in body.get("sections", ())}
+    return "quotes_only" in said.union((body.get("refusal") or {}).get("notices", ()))
 
 
 def _bare(question: str) -> str:

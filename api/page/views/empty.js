@@ -1,4 +1,4 @@
-/** Before the first question: what this is, a way to bring documents in, and questions and documents to begin with. */
+/** Before the first question: one way to bring documents in or, where there are some, what to ask of them. */
 
 import { fill, h } from "../dom.js";
 import { Problem } from "../api/problem.js";
@@ -6,13 +6,14 @@ import { language, words } from "../words/index.js";
 import { withCode } from "./failure.js";
 import { placeList } from "./guide.js";
 import { icon, textButton } from "./icons.js";
+import { wanted } from "./later.js";
 import { questionList } from "./offers.js";
 import { goToQuestion } from "./question_field.js";
-import { addingTools } from "./shelf_adding.js";
 
 /** @typedef {import("../state/app.js").App} App */
 /** @typedef {import("../api/types.js").ProvenQuestion} ProvenQuestion */
 
+const EXTRACTIVE = "extractive"; // how the service names what quotes without a model
 const OFFERED = 3;
 const AGAIN_MS = 2_500; // between looks for questions that are still being made
 const MOST_LOOKS = 6;
@@ -26,28 +27,17 @@ export function libraryButton(app) {
 export function emptyView(app) {
   const questions = h("div", { class: "asking" });
   const documents = h("div", { class: "beginning" });
-  const tools = addingTools({
-    addFiles: (files) => app.brought.set({ files: [...files] }),
-    addText: (title, text) => app.brought.set({ title, text }),
-    addAddress: (url, site) => app.brought.set({ url, site }),
-  });
-  const adding = h("div", { class: "tools" }, tools.menu, tools.forms);
-  const nothing = h("p", { hidden: true }, withCode(words.conversation.nothing));
-  const drop = h("p", { class: "muted" }, words.ways.drop);
-  const bringing = h(
-    "div",
-    { class: "bringing", hidden: true },
-    nothing,
-    adding,
-    drop,
-  );
+  const lead = h("p", { class: "muted" });
+  const adding = h("div", { class: "bringing" });
   const element = h(
     "div",
     { class: "empty" },
     h("p", { class: "claim" }, words.page.claim),
-    h("p", { class: "muted" }, words.conversation.lead),
-    h("div", { class: "offers" }, questions, documents, bringing),
+    lead,
+    h("div", { class: "offers" }, adding, questions, documents),
   );
+  /** Whether the library holds a document; null until it is known. @type {boolean | null} */
+  let filled = null;
   /** Where the first headings of a document are to stand, by its id. @type {Map<string, HTMLElement>} */
   const outlines = new Map();
   let stale = true;
@@ -86,8 +76,8 @@ export function emptyView(app) {
 
   /** @param {import("../api/types.js").Document[]} found */
   function show(found) {
-    bringing.hidden = false;
-    nothing.hidden = found.length > 0;
+    filled = found.length > 0;
+    say();
     outlines.clear();
     if (!found.length) return fill(documents);
     fill(
@@ -115,8 +105,35 @@ export function emptyView(app) {
     goToQuestion();
   }
 
-  // Whoever reads alone adds nothing.
-  app.person.watch((person) => (adding.hidden = drop.hidden = !(person?.scopes?.includes("write") ?? true)));
+  /** Say in one sentence what to do first, and what can be asked where no model is. */
+  function say() {
+    const { ways } = words;
+    const scopes = app.person.value?.scopes;
+    const writes = scopes?.includes("write") ?? true;
+    const quotesOnly = app.models.value.length === 1 && app.models.value[0]?.id === EXTRACTIVE;
+    const how = scopes?.includes("admin") ? ways.addModel : ways.askForModel;
+    if (filled === false) fill(lead, writes ? ways.first : ways.firstOfOthers);
+    else if (quotesOnly) fill(lead, ways.quotes, " ", ...withCode(how));
+    else fill(lead, words.conversation.lead);
+    if (filled === false && writes) void offerAdding();
+    else fill(adding);
+  }
+
+  async function offerAdding() {
+    if (adding.hasChildNodes()) return;
+    const loaded = await wanted(app, () => import("./shelf_adding.js"), say);
+    if (!loaded || filled || adding.hasChildNodes()) return;
+    const tools = loaded.addingTools({
+      addFiles: (files) => app.brought.set({ files: [...files] }),
+      addText: (title, text) => app.brought.set({ title, text }),
+      addAddress: (url, site) => app.brought.set({ url, site }),
+    }, { label: words.ways.add });
+    tools.menu.classList.add("primary");
+    fill(adding, tools.menu, tools.forms);
+  }
+
+  app.person.watch(say);
+  app.models.watch(say);
   app.key.watch(() => void offer());
   app.locked.watch((locked) => locked || void offer());
   app.libraryChanges.watch(() => {

@@ -1,9 +1,11 @@
-/** Questions to go on with, below the last answer; they are looked for once it is there. */
+/** What to go on with below the last answer: questions, and guides where a summary was asked for and no model is. */
 
 import { orNull } from "../api/problem.js";
 import { fill, h } from "../dom.js";
 import { isLive } from "../state/turns.js";
 import { words } from "../words/index.js";
+import { contents } from "./guide.js";
+import { icon } from "./icons.js";
 import { questionList } from "./offers.js";
 
 /** Make the place of questions that follow the last answer. @param {import("../state/app.js").App} app */
@@ -18,7 +20,7 @@ export function followUps(app) {
 
   function look() {
     const last = conversation.turns.value.at(-1);
-    const ended = last?.answer?.outcome === "answered" && !isLive(last.run) && !conversation.aside.value;
+    const ended = last?.answer?.outcome && !isLive(last.run) && !conversation.aside.value;
     const answerId = ended ? last.answerId : null;
     if (answerId === shown) return;
     shown = answerId;
@@ -30,8 +32,13 @@ export function followUps(app) {
   /** @param {string} sessionId @param {string} answerId */
   async function offer(sessionId, answerId) {
     const found = await orNull(app.client.followUps(sessionId)); // whoever goes on without them misses nothing
-    if (!found || shown !== answerId || found.message_id !== answerId || !found.questions.length) return;
-    fill(element, questionList(app, words.ways.followUps, found.questions));
+    if (!found || shown !== answerId || found.message_id !== answerId) return;
+    const { questions, guides = [] } = found;
+    fill(
+      element,
+      guides.map((each) => h("section", { class: "guide" }, h("h3", { dir: "auto" }, icon("page"), each.title), contents(app, each))),
+      questions.length ? questionList(app, words.ways.followUps, questions) : null,
+    );
   }
   return element;
 }

@@ -53,8 +53,8 @@ export function guideFold(app) {
   };
 }
 
-/** @param {App} app @param {Guide} guide */
-function contents(app, guide) {
+/** Tell how a document begins, its contents and what it answers. @param {App} app @param {Guide} guide */
+export function contents(app, guide) {
   const { sentences, outline, questions } = guide;
   if (!sentences.length && outline.length < 2 && !questions.length) {
     return h("p", { class: "muted" }, words.ways.guide.none);

@@ -26,6 +26,7 @@ import { toDocument } from "./to_document.js";
  * @property {(reading: Reading) => void} read
  * @property {() => void} refused Called where credentials are wanted.
  * @property {((text: string, title: string) => void) | null} ask Asks about a passage; null where nothing can be asked.
+ * @property {(text: string, documentId: string) => void} [pin] Pins a passage to a note.
  * @property {{app: import("../state/app.js").App, bar: HTMLElement} | null} page Offers guides to documents, and leads back
  * to them from a bar; null where nothing can be asked.
  */
@@ -41,7 +42,8 @@ export function reader(app, place) {
   const links = readerLinks(app.client);
   const guide = app.page && guideFold(app.page.app);
   const quotes = readerPassages({ go, ask: app.ask && ask });
-  const views = readerViews(app.client, app.ask && ask);
+  const { pin } = app;
+  const views = readerViews(app.client, app.ask && ask, pin && ((passage) => pin(passage, app.reading.value?.documentId ?? "")));
   const failed = h("div", { class: "failed", role: "alert", hidden: true });
   const close = iconButton("close", words.reader.close, () => app.reading.set(null), "quiet close");
   close.append(icon("back")); // where the answer lies below

@@ -7,19 +7,25 @@ import { menuButton } from "./menu.js";
 
 /** @typedef {Pick<import("../state/incoming.js").Incoming, "addFiles" | "addText" | "addAddress">} Incoming */
 
-/** Make the menu, and the forms that it opens. @param {Incoming} incoming Takes what is added. */
-export function addingTools(incoming) {
+/**
+ * Make the menu, and the forms that it opens.
+ * @param {Incoming} incoming Takes what is added.
+ * @param {{more?: () => import("./menu.js").Action, label?: string}} [options] Another thing to make, asked for when the menu
+ * opens; and the menu's name.
+ */
+export function addingTools(incoming, { more, label = words.shelf.add } = {}) {
   const files = h("input", { type: "file", multiple: true, hidden: true, onchange: () => take(files) });
   const folder = h("input", { type: "file", multiple: true, hidden: true, webkitdirectory: true, onchange: () => take(folder) });
-  const menu = menuButton(words.shelf.add, "add", () => [
+  const menu = menuButton(label, "add", () => [
     { text: words.shelf.addFiles, icon: "upload", act: () => files.click() },
     { text: words.shelf.addFolder, icon: "book", act: () => folder.click() },
     { text: words.shelf.addAddress, icon: "web", act: () => address.open() },
     { text: words.shelf.addText, icon: "edit", act: () => text.open() },
+    ...(more ? [more()] : []),
   ]);
   menu.classList.add("adding", "writes");
   menu.classList.remove("quiet");
-  menu.append(h("span", null, words.shelf.add));
+  menu.append(h("span", null, label));
   const forms = h("div", { class: "adding-forms" });
   const address = addressForm(incoming, menu);
   const text = textForm(incoming, menu);
@@ -64,7 +70,7 @@ function textForm(incoming, opener) {
  * @param {HTMLElement[]} fields
  * @param {() => void} sent
  */
-function form(opener, send, fields, sent) {
+export function form(opener, send, fields, sent) {
   const element = h(
     "form",
     { class: "adding-form", hidden: true, onsubmit, onkeydown },

@@ -3,7 +3,12 @@
 export const ways = {
   suggestions: "Questions that your documents answer",
   followUps: "Go on with",
-  drop: "You can also drop files anywhere on this page.",
+  add: "Add documents",
+  first: "Add a document, or drop it here, and ask what it says.",
+  firstOfOthers: "There are no documents yet. Ask whoever runs this to add some.",
+  quotes: "I quote what your documents say, word for word: a fact, a number, a date, a rule.",
+  addModel: "To summarise or compare, add a model: run `citewell model add` where Citewell runs.",
+  askForModel: "To summarise or compare it takes a model: whoever runs this can add one.",
   fromTitle: (/** @type {string} */ title) => `from ${title}`,
   guide: {
     label: "Guide to this document",

@@ -4,7 +4,12 @@
 export const ways = {
   suggestions: "Những câu hỏi mà tài liệu của bạn trả lời được",
   followUps: "Hỏi tiếp",
-  drop: "Bạn cũng có thể thả tệp vào bất cứ đâu trên trang này.",
+  add: "Thêm tài liệu",
+  first: "Hãy thêm một tài liệu, hoặc thả nó vào đây, rồi hỏi xem nó nói gì.",
+  firstOfOthers: "Chưa có tài liệu nào. Hãy nhờ người quản trị nơi này thêm vào.",
+  quotes: "Tôi trích nguyên văn điều tài liệu của bạn nói: một sự việc, một con số, một ngày, một quy định.",
+  addModel: "Để tóm tắt hay so sánh, hãy thêm một mô hình: chạy `citewell model add` trên máy chạy Citewell.",
+  askForModel: "Để tóm tắt hay so sánh thì cần một mô hình: người quản trị nơi này có thể thêm.",
   fromTitle: (title) => `từ ${title}`,
   guide: {
     label: "Giới thiệu tài liệu này",

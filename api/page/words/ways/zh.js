@@ -4,7 +4,12 @@
 export const ways = {
   suggestions: "您的文档能回答的问题",
   followUps: "接着问",
-  drop: "您也可以把文件拖放到页面的任何位置。",
+  add: "添加文档",
+  first: "添加一份文档，或把它拖放到这里，然后提问。",
+  firstOfOthers: "这里还没有文档。请让管理者添加。",
+  quotes: "我逐字引用您的文档：事实、数字、日期、规定。",
+  addModel: "要总结或比较，请添加模型：在运行 Citewell 的机器上执行 `citewell model add`。",
+  askForModel: "要总结或比较，需要模型：请让管理者添加。",
   fromTitle: (title) => `来自《${title}》`,
   guide: {
     label: "文档导读",
