@@ -22,10 +22,12 @@ from graph.evidence import (
     NearPassage,
     Proof,
     Section,
+    SectionClaim,
     Segment,
     ShownPassage,
     Source,
     SourceSegment,
+    Span,
     Verdict,
 )
 from graph.reasons import Reason, why
@@ -268,17 +270,23 @@ def describe_nearest(row: SourceRow, segment: Segment, near: NearPassage | None)
     start, end = proof["start"], proof["end"]
     if not segment.start <= start < end <= segment.end:
         return source
+    passage = passage_shown(segment, start, end, proof.get("highlight"))
+    return Source(**source, answerhood=near["answerhood"], passage=passage)
+
+
+def passage_shown(segment: Segment, start: int, end: int, highlight: Span | None = None) -> ShownPassage:
+    """Return a part of a segment as a reader is shown it, outside of an answer."""
     passage = ShownPassage(
         start=start,
         end=end,
         quote=segment.text[start - segment.start : end - segment.start],
-        text=shown_text(segment, proof),
-        heading_path=heading_path(segment, proof.get("highlight", proof)["start"]),
+        text=shown_text(segment, {"start": start, "end": end}),
+        heading_path=heading_path(segment, (highlight or {"start": start})["start"]),
         context=context_of_quote(segment, start, end),
     )
-    if "highlight" in proof:
-        passage["highlight"] = proof["highlight"]
-    return Source(**source, answerhood=near["answerhood"], passage=passage)
+    if highlight is not None:
+        passage["highlight"] = highlight
+    return passage
 
 
 SOURCE_CHANGED = Reason("source_changed")
@@ -327,6 +335,26 @@ def build_citation(
     if segment.url and anchor:
         citation["anchor"] = anchor
     return with_place(citation, original_place(segment.media_type, citation["page_idx"], anchor, segment.metadata))
+
+
+def quote_alone(segment: Segment, start: int, end: int) -> tuple[SectionClaim, Source]:
+    """Return a slice of a segment as a claim that quotes it, the only one of its answer, and its source."""
+    proof = Proof(segment_id=segment.segment_id, start=start, end=end, origin="cited")
+    citation = build_citation(proof, segment, source_index=1, section_index=0, verdict="supported")
+    assert citation is not None
+    claim = SectionClaim(
+        start=0,
+        end=len(citation["quote"]),
+        text=citation["quote"],
+        verdict="supported",
+        reasons=[],
+        citations=[citation],
+        by="text",
+        mark="shown",
+        section_index=0,
+    )
+    row = SourceRow(segment_id=segment.segment_id, index=1, score=1.0, kind="page")
+    return claim, describe_source(row, segment)
 
 
 _PAGE_BREAK = re.compile(r"(?<!\n)\f")

@@ -11,6 +11,7 @@ from graph.evidence import LibraryQuestion, Section, Segment, StopReason
 from graph.ports import ListedDocument, Listing
 from graph.rows import SourceRow
 
+EVERY_DOCUMENT = LibraryQuestion(asks="list", name="", is_file=False, media_type="", since="", until="")
 FROM_CATALOGUE: StopReason = "answered_from_catalogue"
 LONGEST_TITLE = 160  # characters
 LONGEST_PLACE = 300
@@ -67,9 +68,9 @@ def _leads(asked: LibraryQuestion, wording: prompts.Lines) -> tuple[str, str]:
         case "edit":
             return wording.read_only, wording.read_only
         case "mention":
-            return wording.catalogue_mentions, wording.catalogue_not_found
+            return wording.catalogue_mentions, wording.nothing_found
         case "find":
-            return wording.catalogue_found, wording.catalogue_not_found
+            return wording.catalogue_found, wording.nothing_found
         case "changed":
             return wording.catalogue_changed, wording.catalogue_unchanged
     if asked["media_type"]:
@@ -82,4 +83,11 @@ def _line(document: ListedDocument, wording: prompts.Lines) -> str:
     changed = document.updated_at - document.created_at > UNCHANGED
     day = document.updated_at.astimezone(UTC).date().isoformat()
     said = (wording.catalogue_line_changed if changed else wording.catalogue_line_added).format(date=day)
-    return wording.catalogue_line.format(title=title, place=place, said=said) if place else f"{title}{said}"
+    pages = wording.catalogue_pages.format(count=document.pages) if document.pages else ""
+    known = [place, excerpt(document.author, LONGEST_TITLE), pages, _file_size(document.size) if document.size else ""]
+    where = wording.comma.join(filter(None, known))
+    return wording.catalogue_line.format(title=title, place=where, said=said) if where else f"{title}{said}"
+
+
+def _file_size(size: int) -> str:
+    return f"{size / 1_000_000:.1f} MB" if size >= 1_000_000 else f"{-(-size // 1000)} kB"

@@ -23,7 +23,7 @@ from urllib.parse import unquote
 
 from text.inline_spans import READS_AS_A_MARK
 from text.language import word_set
-from text.late_patterns import LatePattern
+from text.late_patterns import late_pattern
 from text.normal_forms import fold_width
 from text.scripts import INDEXED_BY_BIGRAMS, INVISIBLE
 
@@ -259,7 +259,7 @@ _IDEOGRAPHIC_DOMAINS = (
     "企业", "娱乐", "广东", "佛山", "慈善", "时尚", "游戏", "招聘", "购物", "信息", "机构", "组织机构", "みんな",
     "コム", "ストア", "クラウド", "닷컴", "닷넷", "한국",
 )  # fmt: skip
-_DOMAIN = LatePattern(rf"[\w\-]\.(?:{'|'.join(_IDEOGRAPHIC_DOMAINS)}|[^\x00-\x7f\s.{INDEXED_BY_BIGRAMS}]{{2,24}})\Z")
+_DOMAIN = late_pattern(rf"[\w\-]\.(?:{'|'.join(_IDEOGRAPHIC_DOMAINS)}|[^\x00-\x7f\s.{INDEXED_BY_BIGRAMS}]{{2,24}})\Z")
 _CONTEXT = 40  # characters before a text, which may be the host of an address that begins it
 _TRAILING = "?!.,:;*_~'\"`()[]{}|\\>"
 _NOT_OF_URLS = re.compile(r"[^!#$%&'()*+,\-./0-9:;=?@A-Z\[\]_a-z~]")

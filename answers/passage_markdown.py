@@ -6,7 +6,7 @@ from itertools import zip_longest
 
 from answers.entries import entries_of
 from answers.entry import Entry, begins_table
-from graph.evidence import Proof, Segment
+from graph.evidence import Proof, Segment, Span
 
 _TICKS = re.compile("`+")
 _BETWEEN_CELLS = re.compile(r"(?:^|\s)\|(?=\s|$)")
@@ -25,7 +25,7 @@ def as_markdown(segment: Segment, entries: Sequence[Entry]) -> str:
     return "\n\n".join(parts).replace("\f", " ")  # of a sentence over two pages
 
 
-def shown_text(segment: Segment, proof: Proof) -> str:
+def shown_text(segment: Segment, proof: Proof | Span) -> str:
     """Return the entries of a segment that a proof spans as Markdown; none where it spans no whole entry."""
     entries = [each for each in entries_of(segment) if proof["start"] <= each.start and each.end <= proof["end"]]
     return as_markdown(segment, entries)

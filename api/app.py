@@ -30,6 +30,7 @@ from api.openapi import describe
 from api.problems import install_error_handlers
 from api.protected_resource import mount_metadata
 from api.routes.audit_routes import router as audit_router_
+from api.routes.collection_routes import router as collection_router_
 from api.routes.export_routes import router as export_router_
 from api.routes.feedback_routes import router as feedback_router_
 from api.routes.guide_routes import router as guide_router_
@@ -40,6 +41,7 @@ from api.routes.library_routes import search_router as search_router_
 from api.routes.link_routes import router as link_router_
 from api.routes.listing_routes import router as listing_router
 from api.routes.login_routes import router as login_router_
+from api.routes.note_routes import router as note_router_
 from api.routes.page_routes import router as page_router_
 from api.routes.service_routes import graph_router as graph_router_
 from api.routes.service_routes import health_router as health_router_
@@ -48,6 +50,7 @@ from api.routes.share_routes import opening_router as opening_router_
 from api.routes.share_routes import shares_router as shares_router_
 from api.routes.source_routes import router as source_router_
 from api.routes.spending_routes import router as spending_router_
+from api.routes.study_routes import router as study_router_
 from api.routes.verify_routes import VerificationSlots
 from api.routes.verify_routes import router as verify_router_
 from api.static_files import BUNDLE_FOLDER, read_page
@@ -172,8 +175,11 @@ def mount_routes(app: FastAPI) -> None:
         export_router_,
         feedback_router_,
         shares_router_,
+        note_router_,
+        study_router_,
         listing_router,
         documents_router_,
+        collection_router_,
         guide_router_,
         jobs_router_,
         source_router_,

@@ -5,7 +5,8 @@ takes longer than what it does. What a route needs of credentials is declared be
 its body is read.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from re import Pattern
 from typing import Annotated, Any, TypeVar
@@ -84,6 +85,16 @@ class GrantedRunner:
         self._audited.asked(run.run_id, request.question)
         return run
 
+    @asynccontextmanager
+    async def counted(self) -> AsyncIterator[None]:
+        """Count what asks several questions at once as a run of these credentials. Raises RateLimited."""
+        await self._limits.take_run(self._grant)
+        try:
+            yield
+        except BaseException:
+            await shield_until_done(self._limits.give_back_run(self._grant))
+            raise
+
     async def cancel_abandoned_predecessors(self, run: Run) -> None:
         """Stop the earlier runs of a run's session, as ``Runner.cancel_abandoned_predecessors`` does."""
         await self._runner.cancel_abandoned_predecessors(run)
@@ -152,13 +163,15 @@ READING_METHODS = frozenset({"GET", "HEAD"})
 class Needs:
     """What a route needs: one of the scopes, or all of them. ``lists``: it lists what different askers have made.
 
-    ``action`` is what the audit log says of it; None for what its method says.
+    ``opens``: it shows more of documents than what answers quote. ``action`` is what the audit log says of it; None for
+    what its method says.
     """
 
     scopes: tuple[Scope, ...]
     lists: bool = False
     action: Action | None = None
     all_of: bool = False
+    opens: bool = False
 
     def check(self, rights: Rights, *, is_public: bool = False) -> None:
         """Raise NotPermitted, with the scope that is missing, unless credentials with these rights will do."""
@@ -175,15 +188,22 @@ class Needs:
                 "A public key lists nothing: those who share it would see each other's.",
                 suggestion="Keep the ids that you are given; each one opens what it names.",
             )
+        if self.opens and is_public:
+            raise NotPermitted(
+                "A public key opens no documents: it is shown the passages that its answers quote.",
+                suggestion="Link to the document's own address, or use a key that is not public.",
+            )
 
 
 # Of a route that says nothing, such as one of an installed dialect: credentials that nothing is taken from.
-UNDECLARED = Needs(tuple(scope for scope in SCOPES if scope in ORDINARY), lists=True, all_of=True)
+UNDECLARED = Needs(tuple(scope for scope in SCOPES if scope in ORDINARY), lists=True, all_of=True, opens=True)
 
 
-def needs(*scopes: Scope, lists: bool = False, action: Action | None = None) -> Callable[[Endpoint], Endpoint]:
+def needs(
+    *scopes: Scope, lists: bool = False, opens: bool = False, action: Action | None = None
+) -> Callable[[Endpoint], Endpoint]:
     """Declare, below the decorator of a route, that it needs one of these scopes."""
-    declared = Needs(scopes, lists, action)
+    declared = Needs(scopes, lists, action, opens=opens)
 
     def declare(endpoint: Endpoint) -> Endpoint:
         endpoint.needs = declared  # type: ignore[attr-defined]

@@ -78,6 +78,7 @@ Limit = Annotated[int, Query(ge=1, le=200)]
 Cursor = Annotated[str | None, Query(max_length=500)]
 PageIds = Annotated[list[UUID], Field(max_length=100)]
 SelectedIds = Annotated[list[UUID], Field(max_length=1000)]
+CollectionIds = Annotated[list[UUID], Field(max_length=100)]
 
 
 def optional(value: UUID | None) -> str | None:

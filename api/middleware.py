@@ -67,7 +67,7 @@ if TYPE_CHECKING:
 
 # An orchestrator's probes send no credentials. The OpenAPI description and the page are the same in every deployment;
 # the page asks for a key once it is open.
-OPEN_PATHS = frozenset({"/", "/healthz", "/readyz", "/docs", "/openapi.json"})
+OPEN_PATHS = frozenset({"/", "/embed.js", "/healthz", "/readyz", "/docs", "/openapi.json"})
 LOGIN_PATHS = frozenset({"/login", "/login/callback", "/api/login"})  # people come here to get their cookie
 PAGE_FILES_PATH = "/page/"
 CHALLENGE = 'Bearer realm="citewell"'

@@ -41,12 +41,11 @@ class NotReady(CitewellError):
 
 @dataclass(frozen=True, slots=True)
 class ErrorKind:
-    """An error with its HTTP status, and the ``other_statuses`` that HTTP or a single route requires for it."""
+    """An error with its HTTP status."""
 
     error: type[CitewellError]
     status: int
     meaning: str
-    other_statuses: tuple[int, ...] = ()
 
     @property
     def code(self) -> str:
@@ -64,9 +63,6 @@ class ErrorKind:
         return self.error.retryable
 
 
-_OTHER_STATUSES: Mapping[type[CitewellError], tuple[int, ...]] = {
-    errors.InvalidRequest: (400, 403, 405, 408, 409, 415, 431),
-}
 _MEANINGS: Mapping[int, Mapping[type[CitewellError], str]] = {  # by status
     400: {errors.UnknownModel: "No model has the requested name."},
     401: {
@@ -129,9 +125,7 @@ _MEANINGS: Mapping[int, Mapping[type[CitewellError], str]] = {  # by status
     },
 }
 ERROR_TABLE = tuple(
-    ErrorKind(error, status, meaning, _OTHER_STATUSES.get(error, ()))
-    for status, meanings in _MEANINGS.items()
-    for error, meaning in meanings.items()
+    ErrorKind(error, status, meaning) for status, meanings in _MEANINGS.items() for error, meaning in meanings.items()
 )
 BY_CODE: Mapping[str, ErrorKind] = {kind.code: kind for kind in ERROR_TABLE}
 
@@ -139,16 +133,6 @@ BY_CODE: Mapping[str, ErrorKind] = {kind.code: kind for kind in ERROR_TABLE}
 def error_kind(code: str) -> ErrorKind:
     """Return the row of a code; that of an internal error for a code that only another version knows."""
     return BY_CODE.get(code, BY_CODE[CitewellError.code])
-
-
-def error_table_markdown() -> str:
-    """Return the table as Markdown, for the manual."""
-    rows = ["| Code | Status | Message | Suggestion | Retryable |", "|---|---|---|---|---|"]
-    for kind in ERROR_TABLE:
-        others = f", also {', '.join(map(str, kind.other_statuses))}" if kind.other_statuses else ""
-        retry = "yes" if kind.retryable else "no"
-        rows.append(f"| `{kind.code}` | {kind.status}{others} | {kind.meaning} | {kind.suggestion} | {retry} |")
-    return "\n".join(rows)
 
 
 MEDIA_TYPE = "application/problem+json"

@@ -14,6 +14,7 @@ BUNDLE_FOLDER = Path(__file__).parent / "page_bundle"  # the same in few files, 
 BESIDE = "vendor/pdf"  # of the modules: PDF.js with its data, which no bundle holds
 INDEX = "index.html"
 MAIN = "main.js"
+EMBED = "embed.js"  # the window in other people's pages, which has an address of its own
 SERVICE_WORKER = "service_worker.js"
 VERSION = "{version}"
 WORKER_FILES = "{files}"
@@ -29,8 +30,9 @@ MEDIA_TYPES = {
     ".pfb": "application/octet-stream",
     ".ttf": "font/ttf",
 }
-# Not kept for when there is no network: what shows files as they are, which need the network themselves.
-NOT_KEPT = BESIDE + "/"
+# Not kept for when there is no network: what shows files as they are, which need the network themselves, and what is
+# for other people's pages.
+NOT_KEPT = (BESIDE + "/", EMBED)
 # A module's static imports. Neither `import()` nor a type import in a comment begins a line.
 _STATIC_IMPORT = re.compile(
     r"""^\s*(?:import\s*|(?:import\b|export\b|\})[^;"'(\n]*\bfrom\s*)["'](\.{1,2}/[^"'\n]+)["']""", re.MULTILINE

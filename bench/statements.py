@@ -41,7 +41,6 @@ KINDS = {
 CHECKED = "pool: a connection checked"  # by an empty statement, where it was idle for some seconds
 # What workers of jobs ask by the clock, whatever else is done, is not counted.
 POLLED = ("WITH busy AS (", "problem = %(problem)s, lease_owner = NULL")
-BATCHES = ("checkpoint: writes beside other steps",)  # sent by ``executemany``
 
 
 def kind_of(statement: str) -> str:

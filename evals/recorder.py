@@ -61,10 +61,6 @@ class Recorder:
 
     async def _record(self, case: Case, variant: Variant, context: Context, followed: FollowedRun) -> Record:
         standalone = followed.standalone_question
-        retrieved = await self._retrieved(context, standalone, case)
-        as_asked = (
-            await self._retrieved(context, case.question, case) if case.before and standalone != case.question else None
-        )
         record = Record(
             case_id=case.case_id,
             variant=variant,
@@ -81,8 +77,7 @@ class Recorder:
             error=None,
             standalone_question=standalone,
             queries=followed.queries,
-            retrieved=retrieved,
-            retrieved_as_asked=as_asked,
+            retrieved=await self._retrieved(context, standalone, case),
             pages_read=[self._page(page["document_id"], page["segments"], page["of"]) for page in followed.pages],
             sources=[],
             answer="",

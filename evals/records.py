@@ -147,10 +147,9 @@ class Record(TypedDict):
 
     ``written`` and ``first_claims`` are the sections as first written and the claims as first checked; ``sections``
     and ``claims`` those of the finished answer. The last ones may come from the run itself: one for each of
-    ``disagreements``, or in ``written`` a refusal. ``retrieved`` is the search for the standalone question;
-    ``retrieved_as_asked`` that for the original words if a follow-up was made standalone, else null. A failed run has
-    ``error`` and neither text nor citations. ``all_of``, ``passages``, ``trap`` and ``planted`` are there where the
-    case has them, ``nearest`` where the run refused and showed what came nearest.
+    ``disagreements``, or in ``written`` a refusal. ``retrieved`` is the search for the standalone question. A failed
+    run has ``error`` and neither text nor citations. ``all_of``, ``passages``, ``trap`` and ``planted`` are there
+    where the case has them, ``nearest`` where the run refused and showed what came nearest.
     ``answerhood`` is the chance in [0, 1] that the run's assessment gives of having answered the question; None or not
     there where nobody estimated it. ``ms`` is the time of the whole run, ``first_text_ms`` the time to the first text
     of the answer.
@@ -178,7 +177,6 @@ class Record(TypedDict):
     standalone_question: str
     queries: list[str]
     retrieved: list[RetrievedSegment]
-    retrieved_as_asked: list[RetrievedSegment] | None
     pages_read: list[PageRecord]
     sources: list[SourceText]
     answer: str

@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import cache
 
 from graph.builder import build
 from graph.ports import Resources
@@ -15,6 +16,9 @@ from tools.runs.executor import Durability, Graph
 from tools.runs.runner import Runner
 from tools.sessions.titles import SessionTitler
 from tools.settings import Settings
+from tools.studies.asking import Asker
+from tools.studies.comparisons import Comparisons
+from tools.studies.flashcards import CardMaker
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +29,8 @@ class Citewell:
     runner: Runner
     graph: Graph
     guides: Guides
+    comparisons: Comparisons
+    cards: CardMaker
 
 
 @asynccontextmanager
@@ -58,22 +64,25 @@ async def open_runner(
         carriers=carriers_of(settings.runs),
     )
     library.job_worker.give_way_to(lambda: runner.is_answering)
-    guides = _guides(library, resources)
+    alone = keyless(resources)
+    graph_alone = cache(lambda: build(alone, joined=True).compile())  # without a model
+    guides = _guides(library, resources, Prover(graph_alone, alone))
+    asker = Asker(resources, graph, alone, graph_alone)
+    comparisons, cards = Comparisons(asker, library.spending), CardMaker(asker, library.spending)
     try:
-        yield Citewell(library, runner, graph, guides)
+        yield Citewell(library, runner, graph, guides, comparisons, cards)
     finally:
         await guides.close()
         await runner.close()
 
 
-def _guides(library: Library, resources: Resources) -> Guides:
-    """Return the guides to a library, whose questions are proven by a graph of its own, without a model."""
-    alone = keyless(resources)
+def _guides(library: Library, resources: Resources, prover: Prover) -> Guides:
+    """Return the guides to a library, whose questions are proven without a model."""
     return Guides(
         GuideStore(library.database, library.workspaces, library.settings.suggestions),
         library.reader,
         library.sessions,
-        Prover(lambda: build(alone, joined=True).compile(), alone),
+        prover,
         resources.families,
         library.spending,
         by=library.settings.suggestions,

@@ -244,7 +244,7 @@ class LibraryQuestion(TypedDict):
     ``changed`` are those added or changed from the day ``since`` to the day ``until`` (ISO 8601, UTC), ``find`` those
     whose title or file name has ``name``, or is it where the name ``is_file``, ``mention`` those in whose text it is.
     ``edit`` is no question but an order to change files or folders: of the file that it names. ``media_type`` keeps one
-    format, "" all. ``sure``: the library is meant even where no document has the name.
+    format, "" all.
     """
 
     asks: Asks
@@ -253,7 +253,6 @@ class LibraryQuestion(TypedDict):
     media_type: str
     since: str
     until: str
-    sure: bool
 
 
 class Span(TypedDict):

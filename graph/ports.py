@@ -12,6 +12,7 @@ from datetime import datetime
 from typing import Protocol
 
 from graph.evidence import (
+    Asks,
     Effort,
     ExamFigure,
     Failure,
@@ -41,7 +42,8 @@ class Preparation:
     other languages, and in its own as it was asked where it may not be the follow-up that it looks like.
     ``sub_questions`` are what a question that joins or compares several has to be looked up for, each in words that
     stand alone; none for a single one. ``beyond_quotes`` is what a family that only quotes does instead, where the
-    question asks for work on the texts, such as a summary.
+    question asks for work on the texts, such as a summary. ``about_library`` is what a model takes a question to ask of
+    the catalogue, for which the rules had no word.
     """
 
     standalone_question: str
@@ -53,6 +55,7 @@ class Preparation:
     search_queries: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     sub_questions: tuple[str, ...] = ()
     beyond_quotes: Failure | None = None
+    about_library: Asks | None = None
 
 
 class QuestionPreparer(Protocol):
@@ -204,6 +207,9 @@ class ListedDocument:
     place: str
     created_at: datetime
     updated_at: datetime
+    author: str = ""
+    pages: int | None = None
+    size: int | None = None  # bytes of its file
 
 
 @dataclass(frozen=True, slots=True)

@@ -97,16 +97,6 @@ def texts(reasons: Iterable[Why]) -> list[str]:
     return [each["text"] for each in reasons]
 
 
-def reasons_markdown() -> str:
-    """Return the table of docs/reasons.md: each code with what it is said of, its parts and its sentence."""
-    head = ["| Code | Said of | Parts | Text |", "|---|---|---|---|"]
-    rows = []
-    for code, kind in REASONS.items():
-        parts = ", ".join(f"`{name}`: {what}" for name, what in kind.parts) or "-"
-        rows.append(f"| `{code}` | {SAID_OF[kind.said_of]} | {parts} | {kind.text} |")
-    return "\n".join([*head, *rows])
-
-
 def _differs(source: Part, answer: Part) -> str:
     """Write what a claim has instead of what a source sentence has, either of them empty where it has nothing."""
     if not source:
@@ -128,16 +118,6 @@ def _assessed(supported: Part, contradicted: Part, unsupported: Part, unverified
     return f"{counted}; {covered:.0%} of the question's words are taken up"
 
 
-SAID_OF: dict[str, str] = {
-    "claim": "a claim",
-    "sources": "sources that disagree",
-    "decision": "the decision to search",
-    "query": "another query",
-    "dropped": "what was dropped",
-    "search": "a search",
-    "fallback": "what was done instead",
-    "answer": "an answer",
-}
 REASONS: dict[str, Kind] = {
     IN_WORDS: Kind("claim", "what a model or a plugin says in its own words"),
     # Why code leaves a claim open.

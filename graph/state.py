@@ -142,6 +142,12 @@ class State(InputState):
     passages: Annotated[dict[str, str], UntrackedValue] = field(default_factory=dict)
 
 
+# The fields that decide_retrieval sets anew.
+OF_A_RUN = tuple(
+    {*State.__dataclass_fields__} - {*InputState.__dataclass_fields__, "passages"} | {"question", "history"}
+)
+
+
 def question_with_passage(state: State) -> str:
     """Return the standalone question, followed by the passage that the reader selected, if any."""
     if not state.selected_text:

@@ -9,6 +9,7 @@ from typing_extensions import TypedDict
 import prompts
 from answers.citations import excerpt, nearest_sources
 from answers.drafting import emit_removed, filter_links
+from answers.library_listing import EVERY_DOCUMENT
 from answers.links import without_marks
 from answers.notices import notices_of
 from graph.context import Context
@@ -16,7 +17,6 @@ from graph.events import SectionFinished, SectionStarted, TextDelta
 from graph.evidence import (
     FamilyName,
     Identity,
-    LibraryQuestion,
     MissingPage,
     NoticeCode,
     Refusal,
@@ -32,7 +32,6 @@ from graph.usage import STOP_REASONS, Meter
 from text.language import language as language_of
 
 LONGEST_QUERY = 120
-EVERY_DOCUMENT = LibraryQuestion(asks="list", name="", is_file=False, media_type="", since="", until="", sure=True)
 OF_THE_LIBRARY = {"load_selected_pages", "search_segments"}
 
 

@@ -2,46 +2,30 @@
 
 import time
 from dataclasses import replace
-from typing import Literal
+from typing import Any
 
 from langgraph.runtime import Runtime
 from langgraph.types import Overwrite
-from typing_extensions import TypedDict
 
 import prompts
-from answers.library_listing import FROM_CATALOGUE
+from answers.library_listing import EVERY_DOCUMENT, FROM_CATALOGUE
 from answers.links import without_links, without_marks
 from graph.context import Context
 from graph.errors import InvalidRequest
 from graph.events import RetrievalDecided
 from graph.evidence import (
     AnswerFrom,
-    Disagreement,
     Failure,
     FamilyName,
-    Intent,
     LibraryQuestion,
-    NearPassage,
     SearchMode,
-    Section,
     answer_text,
 )
 from graph.ports import Catalogue, LibraryLanguages, PlaceFinder, Preparation, QuestionPreparer
 from graph.reasons import Reason, why
 from graph.routing import gathering_rounds
-from graph.rows import (
-    ANSWER_KEPT,
-    TURNS_KEPT,
-    ClaimRow,
-    DisputeRow,
-    Gathering,
-    Outside,
-    Places,
-    RevisionRow,
-    SourceRow,
-    Turn,
-)
-from graph.state import SCHEMA_VERSION, State
+from graph.rows import ANSWER_KEPT, TURNS_KEPT, Gathering, Outside, Places, Turn
+from graph.state import OF_A_RUN, SCHEMA_VERSION, State
 from graph.usage import Meter
 from text.language import DEFAULT, language
 
@@ -51,60 +35,6 @@ OF_THE_CATALOGUE = Reason("of_catalogue")
 MODEL_ALONE = Reason("model_alone")
 _ONLY_QUOTES = Reason("only_quotes")
 NO_KNOWLEDGE = Failure(code="no_own_knowledge", message=str(_ONLY_QUOTES), why=why(_ONLY_QUOTES))
-
-
-class DecideRetrievalUpdate(TypedDict):
-    """Every field of a run, reset; ``spent`` needs Overwrite, or the last turn's rows would remain."""
-
-    schema_version: int
-    question: str
-    turns: list[Turn]
-    history: None
-    asked: str
-    started_at: float
-    standalone_question: str
-    needs_retrieval: bool
-    intent: Intent
-    about_library: LibraryQuestion | None
-    places: Places | None
-    language: str
-    answer_from: AnswerFrom
-    plan: list[list[Gathering]]
-    rewrites_allowed: int
-    sub_questions: list[str]
-    query: str
-    beside: list[str]
-    tried: list[str]
-    rounds: int
-    rewrites: int
-    outside: list[Outside]
-    web_failed: bool
-    mcp_failed: bool
-    candidates: list[SourceRow]
-    graded: list[str]
-    repeated: list[str]
-    sources: list[SourceRow]
-    read: int
-    sections: list[Section]
-    claims: list[ClaimRow]
-    checked: list[str]
-    disputes: list[DisputeRow]
-    disagreements: list[Disagreement]
-    repairing: list[int]
-    revisions: list[RevisionRow]
-    repairs: int
-    withdrawn: int
-    fallback: None
-    answerhood: None
-    nearest: list[NearPassage]
-    beyond_quotes: bool
-    pages: None
-    refusal: None
-    assessment: None
-    outcome: Literal[""]
-    stop_reason: Literal[""]
-    exhausted: str
-    spent: Overwrite
 
 
 async def decide_retrieval(
@@ -118,11 +48,11 @@ async def decide_retrieval(
     outside: list[Outside],
     family: FamilyName,
     meter: Meter,
-) -> DecideRetrievalUpdate:
+) -> dict[str, Any]:
     """Prepare the question in at most one model call, and reset the state of the last run.
 
     A run that is to be answered from the model's own knowledge retrieves nothing and asks no model here. A question
-    about the library itself is recognised by rule, for every family alike.
+    about the library itself is recognised by rule, for every family alike, or by the model that is asked here.
 
     Raises InvalidRequest without a question.
     """
@@ -147,6 +77,14 @@ async def decide_retrieval(
             search_languages=await _library_languages(state, runtime.context, planned, family, languages),
             meter=meter,
         )
+        if preparation.about_library:
+            catalogued = catalogue is not None and not runtime.context.only_selected_pages
+            about_library = {**EVERY_DOCUMENT, "asks": preparation.about_library} if catalogued else None
+            preparation = replace(
+                preparation,
+                intent="about_library" if catalogued else "content_query",
+                needs_retrieval=not catalogued,
+            )
     asked = (state.question, *(turn["question"] for turn in turns), *(turn["answer"] for turn in turns))
     question = without_links(preparation.standalone_question, asked)
     sub_questions = [part for each in preparation.sub_questions if (part := without_links(each, asked))]
@@ -171,57 +109,29 @@ async def decide_retrieval(
             sub_questions=[without_marks(each) for each in sub_questions],
         )
     )
-    return {
-        "schema_version": SCHEMA_VERSION,
-        "question": "",
-        "turns": turns,
-        "history": None,
-        "asked": state.question,
-        "started_at": started_at,
-        "standalone_question": question,
-        "needs_retrieval": needs_retrieval,
-        "intent": preparation.intent,
-        "about_library": about_library,
-        "places": named,
-        "language": preparation.language,
-        "answer_from": answer_from,
-        "plan": planned,
-        "rewrites_allowed": 0 if named and named["missing"] else runtime.context.max_rewrites,
-        "sub_questions": sub_questions,
-        "query": question,
-        "beside": beside,
-        "tried": [question, *beside],
-        "rounds": 0,
-        "rewrites": 0,
-        "outside": outside,
-        "web_failed": False,
-        "mcp_failed": False,
-        "candidates": [],
-        "graded": [],
-        "repeated": [],
-        "sources": [],
-        "read": 0,
-        "sections": [],
-        "claims": [],
-        "checked": [],
-        "disputes": [],
-        "disagreements": [],
-        "repairing": [],
-        "revisions": [],
-        "repairs": 0,
-        "withdrawn": 0,
-        "fallback": None,
-        "answerhood": None,
-        "nearest": [],
-        "beyond_quotes": beyond_quotes is not None,
-        "pages": None,
-        "refusal": None,
-        "assessment": None,
-        "outcome": "",
-        "stop_reason": "",
-        "exhausted": "",
-        "spent": Overwrite({}),
-    }
+    begun = State(
+        schema_version=SCHEMA_VERSION,
+        turns=turns,
+        asked=state.question,
+        started_at=started_at,
+        standalone_question=question,
+        needs_retrieval=needs_retrieval,
+        intent=preparation.intent,
+        about_library=about_library,
+        places=named,
+        language=preparation.language,
+        answer_from=answer_from,
+        plan=planned,
+        rewrites_allowed=0 if named and named["missing"] else runtime.context.max_rewrites,
+        sub_questions=sub_questions,
+        query=question,
+        beside=beside,
+        tried=[question, *beside],
+        outside=outside,
+        beyond_quotes=beyond_quotes is not None,
+    )
+    # Without Overwrite, rows of the last run would remain.
+    return {name: getattr(begun, name) for name in OF_A_RUN} | {"spent": Overwrite({})}
 
 
 async def _about_library(

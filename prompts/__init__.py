@@ -86,11 +86,11 @@ class Lines:
     catalogue_of_format: str
     catalogue_found: str
     catalogue_mentions: str
-    catalogue_not_found: str
     catalogue_changed: str
     catalogue_unchanged: str
     catalogue_line: str
     catalogue_line_added: str
+    catalogue_pages: str
     catalogue_line_changed: str
     catalogue_more: str
     read_only: str

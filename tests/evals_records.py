@@ -93,7 +93,6 @@ def record(case_id: str = "q1", **changes: Any) -> Record:
         standalone_question="When does the first boat leave?",
         queries=[],
         retrieved=retrieved("ferry", "museum", "bakery"),
-        retrieved_as_asked=None,
         pages_read=[],
         sources=[source()],
         answer=FIRST_BOAT,

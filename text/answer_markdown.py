@@ -12,7 +12,7 @@ from functools import lru_cache
 from itertools import pairwise
 
 from text.inline_spans import InlineReading, InlineSpan, mask, read_inline
-from text.late_patterns import LatePattern
+from text.late_patterns import late_pattern
 from text.markdown_blocks import Block, Edge, Kind, Lines, Span, behind_markers, blocks_of, restart
 from text.offers import is_offer
 from text.scripts import UNSPACED
@@ -93,9 +93,9 @@ _SUMMARY = re.compile(r"<summary>[^<]*</summary>", re.IGNORECASE)
 _TAG = re.compile(r"<[^<>]*>")
 _HARD_BREAK = re.compile(r"(?:  |\\)\Z")
 _HEADING_MARK = re.compile(r"#{1,6}[ \t]+")
-_WORD = LatePattern(rf"[{UNSPACED}]|[^\W_{UNSPACED}]+(?:[.'’-][^\W_{UNSPACED}]+)*")
+_WORD = late_pattern(rf"[{UNSPACED}]|[^\W_{UNSPACED}]+(?:[.'’-][^\W_{UNSPACED}]+)*")
 _LONGEST_LABEL = 3  # words before a colon that are a label, such as "Step 1:"
-_FACT = LatePattern(r"\d|`")
+_FACT = late_pattern(r"\d|`")
 
 
 def states_fact(sentence: str) -> bool:

@@ -13,7 +13,7 @@ from itertools import chain
 from pathlib import Path
 
 from text.language import language
-from text.late_patterns import LatePattern
+from text.late_patterns import late_pattern
 from text.normal_forms import fold_case
 from text.scripts import THAI
 
@@ -49,11 +49,11 @@ _BEFORE_WORD = (
     rf"{_DAY}(?:st|nd|rd|th|er|[.ºª])?\s{_SMALL_WORD}{_NAME}(?:,?\s{_SMALL_WORD}{_YEAR})?(?!\w)",
     rf"{_YEAR}\.?,?\s{_NAME}\s(?P<day>\d{{1,2}})(?![\w:])",
 )
-_WITHOUT_SIGN = LatePattern(r"(?<![\d.,/])(?P<year>(?:19|20)\d\d)(?P<month>0[1-9]|1[0-2])(?P<day>0[1-9]|[12]\d|3[01])")
+_WITHOUT_SIGN = late_pattern(r"(?<![\d.,/])(?P<year>(?:19|20)\d\d)(?P<month>0[1-9]|1[0-2])(?P<day>0[1-9]|[12]\d|3[01])")
 
 
-def _late(*patterns: str) -> tuple[LatePattern, ...]:
-    return tuple(map(LatePattern, patterns))
+def _late(*patterns: str) -> tuple[re.Pattern[str], ...]:
+    return tuple(map(late_pattern, patterns))
 
 
 _AT_END = {
@@ -63,7 +63,7 @@ _AT_END = {
     **dict.fromkeys("snrteºª", _late(*_BEFORE_WORD)),
     " ": _late(*_BEFORE_WORD, *_BEFORE_UNIT),
 }
-_BEHIND_NAME = LatePattern(
+_BEHIND_NAME = late_pattern(
     rf"(?P<day>\d{{1,2}})(?:st|nd|rd|th)?(?![\w:])(?:,?\s{_YEAR})?|(?P<alone>(?:19|20|2[45])\d\d)(?!\d)"
 )
 _LONGEST_NAME = 24  # characters, with a small word behind it

@@ -5,7 +5,7 @@ import unicodedata
 from itertools import zip_longest
 from typing import Literal
 
-from text.late_patterns import LatePattern
+from text.late_patterns import late_pattern
 from text.scripts import (
     ACCENTS,
     CJK,
@@ -41,12 +41,12 @@ RAISED = "\u2070\u00b9\u00b2\u00b3\u2074-\u2079"
 RAISED_SIGNS = "\u207a\u207b"
 _RAISED_RUN = re.compile(f"[{RAISED}]")
 # A figure raised behind a word or stop is a reference mark; behind a unit or symbol of few letters, "km²", part of it.
-_RAISED_MARK = LatePattern(
+_RAISED_MARK = late_pattern(
     rf"(?:(?<=[^\W\d_]{{4}})|(?<=[{LATIN_CAPITAL}][^\W\d_A-Z])|(?<=[{LATIN_CAPITAL}][^\W\d_A-Z]{{2}})"
     rf"|(?<=\btỷ)|(?<=\btỉ)|(?<=\b[bm]n)|(?<=[{HAN_AND_KANA}])(?<![米里尺寸])|(?<=[^\w\s+\-*/^=({RAISED_SIGNS}]))[{RAISED}]+"
 )
 # Behind a digit it is a mark or an exponent, and no digit of that number.
-_RAISED_FIGURE = LatePattern(rf"(?<=\d)[{RAISED_SIGNS}]?[{RAISED}]+")
+_RAISED_FIGURE = late_pattern(rf"(?<=\d)[{RAISED_SIGNS}]?[{RAISED}]+")
 _TOKENISED_QUOTES = re.compile(r"``|''")
 
 
@@ -67,7 +67,7 @@ def fold(text: str) -> str:
         if _RAISED_RUN.search(text):
             text = _RAISED_MARK.sub(" ", text)
             kept = [found[0] for found in _RAISED_FIGURE.finditer(text)]
-            parts = [_fold_signs(part) for part in _RAISED_FIGURE.compiled.split(text)]
+            parts = [_fold_signs(part) for part in _RAISED_FIGURE.split(text)]
             text = "".join(part + raised for part, raised in zip_longest(parts, kept, fillvalue=""))
         else:
             text = _fold_signs(text)
@@ -80,8 +80,8 @@ def _fold_signs(text: str) -> str:
     return fold_width(text.translate(_TABLE)).translate(_TABLE)
 
 
-_NEXT_TO_CJK = LatePattern(rf"(?<=[{CJK}])\s+|\s+(?=[{CJK}])")
-_NEXT_TO_HAN_AND_KANA = LatePattern(rf"(?<=[{HAN_AND_KANA}])\s+|\s+(?=[{HAN_AND_KANA}])")
+_NEXT_TO_CJK = late_pattern(rf"(?<=[{CJK}])\s+|\s+(?=[{CJK}])")
+_NEXT_TO_HAN_AND_KANA = late_pattern(rf"(?<=[{HAN_AND_KANA}])\s+|\s+(?=[{HAN_AND_KANA}])")
 _ACCENT = re.compile(f"[{ACCENTS}]")
 _DOTTED = "\u0130"  # whose casefolding would leave the dot behind
 _WITHIN_WORDS = re.compile("[\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]")

@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping
 from functools import lru_cache
 
 from text.language import language
-from text.late_patterns import LatePattern
+from text.late_patterns import late_pattern
 from text.normal_forms import compose, without_accents
 from text.words import stem, without_framing
 
@@ -67,7 +67,7 @@ _WORDS = _ENGLISH | _VIETNAMESE
 _LONGEST_FIRST = "|".join(sorted(_WORDS, key=len, reverse=True))
 # "trang năm 2020" is a page of the year 2020, "page 3.5" is no page.
 _NUMBER = rf"(?:\d{{1,5}}(?![\d%]|\.\d)|(?:{_LONGEST_FIRST})(?!\w|\s+\d))"
-_LIST = LatePattern(
+_LIST = late_pattern(
     rf"(?:{_BEFORE})({_NUMBER}(?:(?:{_THROUGH}|{_AND}){_AGAIN}{_NUMBER})*)",
     re.IGNORECASE,
 )
@@ -79,9 +79,9 @@ _SURE_LABEL = re.compile(
     rf"(?i:{_BEFORE})(?:[IVXLC]{{2,}}|[ivxlc]{{2,}}|[A-Za-z]{{1,2}}-\d{{1,4}}){_ENDS}|第\s?[IVXLCivxlc]+\s?[页頁]"
 )
 _LABEL = re.compile(rf"(?i:{_BEFORE}){_LETTERED}|第\s?{_LETTERED}\s?[页頁]")
-_SPAN = LatePattern(rf"({_NUMBER})(?:{_THROUGH}{_AGAIN}({_NUMBER}))?", re.IGNORECASE)
+_SPAN = late_pattern(rf"({_NUMBER})(?:{_THROUGH}{_AGAIN}({_NUMBER}))?", re.IGNORECASE)
 _PAGE_WORD = re.compile(_BEFORE, re.IGNORECASE)  # one is in whatever the other patterns of spaced languages find
-_ORDINAL_PAGE = LatePattern(rf"\b(?:({'|'.join(_ORDINALS)})|(\d{{1,5}})(?:st|nd|rd|th))\s+page\b", re.IGNORECASE)
+_ORDINAL_PAGE = late_pattern(rf"\b(?:({'|'.join(_ORDINALS)})|(\d{{1,5}})(?:st|nd|rd|th))\s+page\b", re.IGNORECASE)
 
 _HAN_DIGITS = {digit: value for value, digit in enumerate("零一二三四五六七八九")} | {"〇": 0, "两": 2, "兩": 2}
 _HAN_UNITS = {"十": 10, "百": 100, "千": 1000}

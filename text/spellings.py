@@ -10,13 +10,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from text.dates import dates_of, parts_of_date
-from text.late_patterns import LatePattern
+from text.late_patterns import late_pattern
 from text.normal_forms import fold_case
 from text.scripts import DIGITS, INDEXED_BY_BIGRAMS, LATIN_SMALL
 
 _KATAKANA = {code: code + 0x60 for code in range(0x3041, 0x3097)}
 _TATWEEL = "\u0640"  # which only stretches an Arabic word
-_SAID_OTHERWISE = LatePattern(f"[\u3041-\u3096{_TATWEEL}{DIGITS}]")
+_SAID_OTHERWISE = late_pattern(f"[\u3041-\u3096{_TATWEEL}{DIGITS}]")
 
 
 def has_number(text: str) -> bool:
@@ -94,7 +94,7 @@ def _version_keys(parts: list[str]) -> tuple[str, ...]:
 
 
 _LETTERS = rf"[^\W\d_{INDEXED_BY_BIGRAMS}]"
-_UNSPACED = LatePattern(f"[{INDEXED_BY_BIGRAMS}]")
+_UNSPACED = late_pattern(f"[{INDEXED_BY_BIGRAMS}]")
 _LETTERS_OR_NUMBER = re.compile(r"[0-9]+|[^\W\d_]+")
 _SIGNED = re.compile(r"[-\u2010.:>_][\w-]")
 _SPACE = re.compile(r"\s")
@@ -102,11 +102,11 @@ _SIGN = r"(?:[-\u2010]\n?|[._])"
 _HYPHENS = frozenset("-\u2010")
 _SIGNS = _HYPHENS | {".", "_"}
 _BEFORE_LETTER = re.compile(r"[-\u2010._](?:(?<=[-\u2010])\n)?[^\W\d_]")
-_JOINED_BY_SIGN = LatePattern(rf"(?<![\w./@-]){_LETTERS}+(?:{_SIGN}{_LETTERS}+){{1,3}}(?![\w/@])")
+_JOINED_BY_SIGN = late_pattern(rf"(?<![\w./@-]){_LETTERS}+(?:{_SIGN}{_LETTERS}+){{1,3}}(?![\w/@])")
 _CAPITAL = "A-ZÀ-ÖØ-Þ"
 _HAS_HUMP = re.compile(f"[{LATIN_SMALL}][{_CAPITAL}]")
-_HUMPS = LatePattern(rf"(?<![^\W_])[{_CAPITAL}]?[{LATIN_SMALL}]+(?:[{_CAPITAL}][{LATIN_SMALL}]+)+")
-_HUMP = LatePattern(rf"[{_CAPITAL}]?[{LATIN_SMALL}]+")
+_HUMPS = late_pattern(rf"(?<![^\W_])[{_CAPITAL}]?[{LATIN_SMALL}]+(?:[{_CAPITAL}][{LATIN_SMALL}]+)+")
+_HUMP = late_pattern(rf"[{_CAPITAL}]?[{LATIN_SMALL}]+")
 _LONGEST = 32
 _LONGEST_BESIDE = 12  # a number
 _LONGEST_UNIT = 3

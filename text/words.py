@@ -12,19 +12,19 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from text.language import CJK_STOP, language, stop_words
-from text.late_patterns import LatePattern
+from text.late_patterns import late_pattern
 from text.normal_forms import ascii_words, flatten, without_accents
 from text.scripts import CJK, HAN_AND_KANA, INDEXED_BY_BIGRAMS, SOUTH_EAST_ASIAN, UNSPACED, VOWEL_SIGNS
 from text.spellings import beside_numbers, fold_spelling, has_number
 
 _LETTERS = rf"[^\W{UNSPACED}]+"
-_COUNTED = LatePattern(rf"[{HAN_AND_KANA}]|[{SOUTH_EAST_ASIAN}]{{1,4}}|{_LETTERS}(?:['’\-]{_LETTERS})*")
-_RUN = LatePattern(rf"[{CJK}]+|[^\W_{CJK}]+")
-INDEXED_WORD = LatePattern(  # of the lexical index, in a folded text
+_COUNTED = late_pattern(rf"[{HAN_AND_KANA}]|[{SOUTH_EAST_ASIAN}]{{1,4}}|{_LETTERS}(?:['’\-]{_LETTERS})*")
+_RUN = late_pattern(rf"[{CJK}]+|[^\W_{CJK}]+")
+INDEXED_WORD = late_pattern(  # of the lexical index, in a folded text
     f"[{INDEXED_BY_BIGRAMS}]++|(?:[^\\W_{INDEXED_BY_BIGRAMS}]++|[{VOWEL_SIGNS}]++)++"
 )
-_IS_INDEXED_BY_BIGRAMS = LatePattern(f"[{INDEXED_BY_BIGRAMS}]")
-_IS_UNSPACED = LatePattern(f"[{UNSPACED}]")
+_IS_INDEXED_BY_BIGRAMS = late_pattern(f"[{INDEXED_BY_BIGRAMS}]")
+_IS_UNSPACED = late_pattern(f"[{UNSPACED}]")
 
 
 def count_words(texts: Sequence[str]) -> list[int]:

@@ -10,13 +10,14 @@ from fastapi import APIRouter, Query, Request, Response
 from api.dependencies import Me, OpenLibrary, address_of, needs
 from api.fields import optional
 from api.problems import problems
+from tools.exports.exported import Transcript
 from tools.exports.formats import FILE_FORMATS, ExportFormat, file_name
 from tools.exports.gathering import Exports
 from tools.exports.wording import Language, words_of
 from tools.process.library import Library
 
 router = APIRouter(prefix="/api/sessions", tags=["sessions"])
-_FILES: dict[int | str, dict[str, Any]] = {
+FILES: dict[int | str, dict[str, Any]] = {
     200: {
         "description": "The file.",
         "content": {
@@ -31,7 +32,7 @@ Branch = Annotated[UUID | None, Query(description="A message id: the branch up t
 Wording = Annotated[Language, Query(description="The language of what the file itself says.")]
 
 
-@router.get("/{session_id}/export", response_class=Response, responses={**_FILES, **problems(404, 422, 503)})
+@router.get("/{session_id}/export", response_class=Response, responses={**FILES, **problems(404, 422, 503)})
 @needs("ask")
 async def export_session(
     session_id: UUID,
@@ -47,6 +48,11 @@ async def export_session(
     transcript = await exports_of(library).transcript(
         me, str(session_id), message=optional(message), through=optional(through), base_url=address_of(request)
     )
+    return await file_of(transcript, format, language)
+
+
+async def file_of(transcript: Transcript, format: ExportFormat, language: Language) -> Response:
+    """Return a transcript as a file to save."""
     chosen = FILE_FORMATS[format]
     content = await asyncio.to_thread(chosen.write, transcript, words_of(language))
     headers = {

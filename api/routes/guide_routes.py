@@ -17,7 +17,7 @@ Languages = Annotated[
 
 
 @router.get("/api/documents/{document_id}/guide", tags=["documents"], responses=problems(404, 422, 503))
-@needs("ask", "read")
+@needs("ask", "read", opens=True)
 async def get_guide(document_id: UUID, me: Me, citewell: Opened) -> Guide:
     """Read how a document begins, its headings or lines of contents, and questions that it answers.
 
@@ -27,7 +27,7 @@ async def get_guide(document_id: UUID, me: Me, citewell: Opened) -> Guide:
 
 
 @router.get("/api/suggestions", tags=["search"], responses=problems(422, 503))
-@needs("ask")
+@needs("ask", opens=True)
 async def get_suggestions(me: Me, citewell: Opened, language: Languages = []) -> Suggestions:  # noqa: B006
     """Return up to three questions that the library answers, and documents with their first headings.
 

@@ -25,7 +25,7 @@ from tools.auth.document_links import LinkedPlace
 from tools.library.catalogue import DocumentDetails, RawText
 from tools.library.ingestion import Ingested, IngestedArchive
 from tools.library.layout import Layout
-from tools.library.new_documents import NewDocument, readers_with
+from tools.library.new_documents import MOST_CHARACTERS, NewDocument, readers_with
 from tools.library.ownership import change_owner
 from tools.library.places import PlaceInOriginal
 from tools.library.versions import Version
@@ -101,9 +101,15 @@ async def get_document(document_id: UUID, me: Me, library: OpenLibrary) -> Docum
     return await library.documents.get(me, str(document_id))
 
 
+DocumentTitle = Annotated[str, Field(min_length=1, max_length=MOST_CHARACTERS["title"]), Printable]
+
+
 class DocumentChange(Body):
     """What to change of a document without sending it again; what is left out stays."""
 
+    title: DocumentTitle | None = Field(
+        default=None, description="What it is called from the next answer on, also when its file is read anew."
+    )
     readers: list[str] | None = Field(
         default=None,
         description="Who may read it from the next request on: `user:NAME`, `group:NAME`, or `everyone`. The owner "
@@ -123,17 +129,19 @@ class DocumentChange(Body):
 async def change_document(
     document_id: UUID, change: DocumentChange, me: Me, library: OpenLibrary
 ) -> DocumentDetails | Response:
-    """Change who may read a document, or who owns it; its text stays as it is.
+    """Change what a document is called, who may read it, or who owns it; its text stays as it is.
 
     Its owner may make it nobody's. To make what is nobody's one's own, to name somebody else, and to change the owner
     of a document of somebody else needs the scope `admin`.
     """
+    if change.title is not None:
+        await library.ingestor.rename(me, str(document_id), " ".join(change.title.split()))
     if change.readers is not None:
         await library.documents.set_readers(me, str(document_id), change.readers)
     if "owner" in change.model_fields_set:
         await change_owner(library.database, library.workspaces, me, str(document_id), change.owner)
-    elif change.readers is None:
-        raise InvalidRequest("Send readers, owner, or both.")
+    elif change.readers is None and change.title is None:
+        raise InvalidRequest("Send title, readers or owner.")
     try:
         return await library.documents.get(me, str(document_id))
     except NotFound:
@@ -150,7 +158,7 @@ async def delete_document(document_id: UUID, me: Me, library: OpenLibrary) -> No
 
 
 @documents_router.get("/api/documents/{document_id}/raw-text", responses=problems(404, 422, 503))
-@needs("ask", "read")
+@needs("ask", "read", opens=True)
 async def get_raw_text(document_id: UUID, me: Me, library: OpenLibrary) -> RawText:
     """Read a document's canonical text by segments; every offset in the API refers to this text."""
     return await library.documents.raw_text(me, str(document_id))
@@ -205,7 +213,7 @@ async def get_original(document_id: UUID, me: Me, library: OpenLibrary, request:
 
 
 @documents_router.get("/api/documents/{document_id}/layout", response_model=Layout, responses=problems(404, 422, 503))
-@needs("ask", "read")
+@needs("ask", "read", opens=True)
 async def get_layout(document_id: UUID, me: Me, library: OpenLibrary) -> Response:
     """Read what each block of a document's text is, and where its pictures stand."""
     return await send_layout(library.layouts.pieces(me, str(document_id), with_pictures=me.reads_files))
@@ -230,7 +238,7 @@ SegmentNumber = Annotated[int, Path(ge=0, le=999_999_999)]
 
 
 @documents_router.get("/api/documents/{document_id}/segments/{index}/place", responses=problems(404, 422, 503))
-@needs("ask", "read")
+@needs("ask", "read", opens=True)
 async def get_place(
     document_id: UUID,
     index: SegmentNumber,
@@ -244,7 +252,7 @@ async def get_place(
 
 
 @documents_router.get("/documents/{document_id}", response_class=HTMLResponse, responses=problems(404, 422, 503))
-@needs("ask", "read")
+@needs("ask", "read", opens=True)
 async def open_document(
     document_id: UUID,
     me: Me,

@@ -35,6 +35,7 @@ def _filter(
     ] = None,
     name: Annotated[list[Name], Query(max_length=100, description="Any of these names of files.")] = [],  # noqa: B006
     document_id: Annotated[list[UUID], Query(max_length=200, description="Any of these.")] = [],  # noqa: B006
+    collection: Annotated[UUID | None, Query(description="The id of a collection.")] = None,
     lasting: Annotated[bool, Query(description="Without what runs brought for a limited time.")] = False,
 ) -> DocumentFilter:
     return DocumentFilter(
@@ -48,6 +49,7 @@ def _filter(
         media_types=media_type,
         folder=folder,
         names=name,
+        collection=optional(collection),
     )
 
 

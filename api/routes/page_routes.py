@@ -12,7 +12,7 @@ from fastapi.responses import Response
 from api.dependencies import KnownTags, needs
 from api.document_page import HEADERS
 from api.reference_page import render_reference
-from api.static_files import BESIDE, SERVICE_WORKER, PageFile, PageFiles
+from api.static_files import BESIDE, EMBED, SERVICE_WORKER, PageFile, PageFiles
 from graph.errors import NotFound
 
 router = APIRouter(include_in_schema=False)
@@ -48,6 +48,9 @@ OF_WORKERS: Mapping[str, Mapping[str, str]] = {
     },
     SERVICE_WORKER: {**DOCUMENT_HEADERS, "Service-Worker-Allowed": "/"},
 }
+# Whatever page loads it, be it by a policy of its own; it holds nothing that is anybody's.
+EMBED_HEADERS = {**FILE_HEADERS, "Access-Control-Allow-Origin": "*", "Cross-Origin-Resource-Policy": "cross-origin"}
+FOR_MINUTES = "public, max-age=600, stale-while-revalidate=86400"
 PART = re.compile(r"text/(?:javascript|css)")
 _GZIP = re.compile(r"(?:^|,)\s*(?:x-)?gzip\s*(?:;\s*q=(?P<quality>[\d.]+)\s*)?(?=,|$)", re.IGNORECASE)
 
@@ -82,6 +85,16 @@ async def get_page_file(version: str, path: str, request: Request, page: Page, k
     return _file_response(request, file, caching, known, headers)
 
 
+@router.api_route(f"/{EMBED}", methods=READ)
+@needs()
+async def get_embed(request: Request, page: Page, known: KnownTags) -> Response:
+    """Return the window in other people's pages."""
+    file = page.files.get(EMBED)
+    if file is None:
+        raise NotFound("The window in other people's pages was not built.", suggestion="Run `make page`.")
+    return _file_response(request, file, FOR_MINUTES, known, EMBED_HEADERS)
+
+
 @router.api_route("/docs", methods=READ)
 @needs()
 async def open_reference(request: Request, known: KnownTags) -> Response:
@@ -100,7 +113,7 @@ def _file_response(
     request: Request, file: PageFile, caching: str, known: list[str], of_kind: Mapping[str, str]
 ) -> Response:
     headers = {**of_kind, "Cache-Control": caching}
-    if caching == REVALIDATE:
+    if caching != IMMUTABLE:
         headers["ETag"] = file.tag
         if file.tag in known:
             return Response(status_code=HTTPStatus.NOT_MODIFIED, headers=headers)

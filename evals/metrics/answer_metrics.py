@@ -66,23 +66,9 @@ ABSTENTION = (
         observe=partial(_right_where, "abstained"),
     ),
     Metric(
-        name="paired_answered",
-        title="Pairs: answered",
-        means="questions answered with their evidence in the library, of those asked without it too",
-        observe=partial(_right_where, "answered"),
-        among=pairs,
-    ),
-    Metric(
-        name="paired_refused",
-        title="Pairs: refused",
-        means="the same questions refused without their evidence",
-        observe=partial(_right_where, "abstained"),
-        among=pairs,
-    ),
-    Metric(
         name="paired_balanced_accuracy",
         title="Pairs: balanced accuracy",
-        means="mean of the two shares of pairs",
+        means="the same over questions that were asked both with their evidence in the library and without it",
         observe=_right,
         stratum=_expected,
         strata=_BOTH,
@@ -134,10 +120,6 @@ def _containment(record: Record) -> Sequence[float]:
     return (float(_answered(record) and contains(record["answer"], record["answers"])),)
 
 
-def _containment_of_answered(record: Record) -> Sequence[float]:
-    return _containment(record) if _answered(record) else ()
-
-
 def _token_f1(record: Record) -> Sequence[float]:
     if not _is_known(record):
         return ()
@@ -150,12 +132,6 @@ ANSWERS = (
         title="Answer contained",
         means="answerable questions whose answer contains a gold answer; refused ones count 0",
         observe=_containment,
-    ),
-    Metric(
-        name="answer_containment_answered",
-        title="Answer contained, if answered",
-        means="the same over answered questions",
-        observe=_containment_of_answered,
     ),
     Metric(
         name="token_f1",

@@ -40,12 +40,6 @@ def _invented(record: Record) -> Sequence[float]:
     return (float(sum(section["unknown_ids"] for section in record["written"])),)
 
 
-def _repeated(record: Record) -> Sequence[float]:
-    if not _has_written(record):
-        return ()
-    return (float(sum(len(each["source_ids"]) - len(set(each["source_ids"])) for each in record["written"])),)
-
-
 def _has_written(record: Record) -> bool:
     """Return whether an answer was written from sources; a refusal is a section too, but its claims are not checked."""
     return bool(record["first_claims"])
@@ -73,14 +67,6 @@ PROOF = (
         title="Invented ids",
         means="ids in an answer as first written that are not among the run's sources; all are dropped",
         observe=_invented,
-        unit="count",
-        better="lower",
-    ),
-    Metric(
-        name="repeated_ids",
-        title="Repeated ids",
-        means="ids in an answer as first written that repeat an id of the same section",
-        observe=_repeated,
         unit="count",
         better="lower",
     ),

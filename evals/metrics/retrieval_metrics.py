@@ -102,23 +102,14 @@ def _lies_in(segments: Sequence[RetrievedSegment], sentence: GoldSentence) -> bo
     return held >= sentence["end"] - sentence["start"]
 
 
-def _of_follow_up(record: Record, retrieved: Sequence[RetrievedSegment]) -> Sequence[float]:
+def _follow_up(record: Record) -> Sequence[float]:
     if not (is_searched(record) and record["before"]):
         return ()
-    return (recall_at(5, ranked_documents(retrieved), gold_documents(record)),)
-
-
-def _follow_up(record: Record) -> Sequence[float]:
-    return _of_follow_up(record, record["retrieved"])
-
-
-def _follow_up_as_asked(record: Record) -> Sequence[float]:
-    asked = record["retrieved_as_asked"]  # null if the question was already standalone
-    return _of_follow_up(record, record["retrieved"] if asked is None else asked)
+    return (recall_at(5, ranked_documents(record["retrieved"]), gold_documents(record)),)
 
 
 RETRIEVAL = (
-    *(_recall(k) for k in (1, 3, 5, 10)),
+    *(_recall(k) for k in (1, 5, 10)),
     Metric(
         name="mrr",
         title="Mean reciprocal rank",
@@ -148,13 +139,6 @@ RETRIEVAL = (
         title="Follow-ups: recall at 5",
         means="gold documents among the first 5 found for a follow-up rewritten as a standalone question",
         observe=_follow_up,
-    ),
-    Metric(
-        name="follow_up_recall_at_5_as_asked",
-        title="Follow-ups as asked: recall at 5",
-        means="the same, found with the follow-up's own words alone",
-        observe=_follow_up_as_asked,
-        better="neither",  # shows how much rewriting could gain, not how good the run is
     ),
 )
 

@@ -105,7 +105,7 @@ async def test_without_an_id_a_conversation_is_made_that_can_be_gone_on_with(
 async def test_small_talk_cites_nothing(shared_client: httpx.AsyncClient) -> None:
     done = (await ask(shared_client, "Hello!"))[-1]
     told = {name: done[name] for name in ("contextId", "intent", "confidence", "sources")}
-    assert told == {"contextId": "direct-answer", "intent": "small_talk", "confidence": 0.0, "sources": []}
+    assert told == {"contextId": "direct-answer", "intent": "small_talk", "confidence": 1.0, "sources": []}
 
 
 async def test_an_abstention_is_an_answer_without_sources(shared_client: httpx.AsyncClient) -> None:

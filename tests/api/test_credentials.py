@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from api.app import create_app
-from api.dependencies import UNDECLARED
+from api.dependencies import UNDECLARED, Needs
 from api.mcp.server import TOOLS
 from graph.entrypoint import Citewell
 from graph.evidence import Identity
@@ -39,7 +39,7 @@ SPACE = "diaries"
 SPACED = "Yolanda"  # in a document of a space that another space's reader must not see
 PUBLIC = {200, 303, 400, 404}  # no credentials have a part in it
 ORIGIN = "https://docs.example.com"
-OPEN = {"/healthz", "/readyz", "/", "/docs", "/page/{version}/{path:path}"}
+OPEN = {"/healthz", "/readyz", "/", "/docs", "/embed.js", "/page/{version}/{path:path}"}
 OPEN |= {"/login", "/login/callback", "/api/login", "/shares/{token}"}
 LINKED = "/links/{token}"  # opens by what it holds, whoever asks: see test_links
 
@@ -214,10 +214,10 @@ async def test_a_route_of_an_installed_dialect_that_says_nothing_needs_unrestric
             assert (await client.get("/api/undeclared", headers=bearer(narrow))).status_code == 403
 
 
-def expected_of_visitors(attempt: Attempt, needed: tuple[Scope, ...], lists: bool) -> set[int]:
-    if not needed:
+def expected_of_visitors(needs: Needs) -> set[int]:
+    if not needs.scopes:
         return PUBLIC
-    if "ask" not in needed or lists:
+    if "ask" not in needs.scopes or needs.lists or needs.opens:
         return {403}
     # An id that a host made up, and that others could guess, opens nothing: 422, or OpenAI's 400.
     return FOUND | {404, 422, 400}
@@ -247,7 +247,7 @@ async def test_visitors_who_share_a_public_key_see_nothing_of_each_other(deploym
         path, _ = attempt.filled(guessed)
         route = table.find(attempt.method, path)
         response = await attempt_on(client, attempt, guessed)
-        statuses = expected_of_visitors(attempt, route.needs.scopes, route.needs.lists)
+        statuses = expected_of_visitors(route.needs)
         assert response.status_code in statuses, (attempt.name, response.status_code, response.text)
         for secret in [*hidden, SECRET, TITLE]:
             assert secret not in response.text or secret in str(attempt.filled(guessed)), (attempt.name, secret)

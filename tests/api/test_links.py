@@ -3,6 +3,7 @@
 import logging
 import re
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from typing import Any
 
 import httpx
@@ -110,6 +111,24 @@ async def test_a_link_opens_without_a_header_and_marks_the_quote(
     sent = await anyone.post("/api/docs-chat/messages", json=chat, headers=headers | {"accept": "text/event-stream"})
     assert path in sent.text
     assert (await anyone.get(f"/documents/{document_id}")).status_code == 401
+
+
+async def test_a_public_key_is_given_no_links_and_those_of_an_earlier_release_open_nothing(
+    citewell: Citewell, anyone: httpx.AsyncClient, auth: AuthSettings
+) -> None:
+    if auth.mode != "keys":
+        return
+    document_id = await stored(citewell)
+    keys = ApiKeys(citewell.library.database, citewell.library.workspaces)
+    terms = KeyTerms(frozenset({"ask"}), is_public=True)
+    url = await asked(anyone, {"authorization": f"Bearer {await keys.create('default', 'visitors', terms=terms)}"})
+    assert LINKS_PATH not in url
+    shared = "SELECT grant_id FROM link_grants WHERE \"user\" = 'visitors' AND (rights->>'is_shared')::boolean"
+    [(grant_id,)] = await citewell.library.database.fetch_all(shared)
+    signer = await citewell.library.links.signer(Identity(user="visitors"))
+    assert signer is not None
+    assert (await anyone.get(signer.path(document_id, 0))).status_code == 200
+    assert_shut(await anyone.get(replace(signer, grant_id=grant_id).path(document_id, 0)))
 
 
 async def test_what_no_longer_opens_is_told_alike(

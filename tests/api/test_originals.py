@@ -173,6 +173,19 @@ async def test_a_whole_segment_stands_in_boxes_too(client: httpx.AsyncClient) ->
     document_id = await uploaded(client, "lamps.pdf", PDF)
     place = (await client.get(f"/api/documents/{document_id}/segments/0/place")).json()
     assert (place["page_idx"], place["slide"], place["anchor"], len(place["boxes"])) == (0, None, None, 2)
+    assert place["passage"] is None
+
+
+async def test_a_part_of_a_text_stands_in_its_passage_and_a_row_under_its_header(client: httpx.AsyncClient) -> None:
+    table = "| Item | Price |\n|---|---|\n| Lamp | 9 € |\n| Rope | 4 € |\n"
+    text = f"# Prices\n\nBoth are new. The lamp turns.\n\n## List\n\n{table}"
+    document_id = await uploaded(client, "prices.md", text.encode())
+    found = await placed(client, document_id, "The lamp turns.")
+    assert found["passage"]["quote"] == found["passage"]["text"] == "Both are new. The lamp turns."
+    assert found["passage"]["highlight"] == {"start": found["start"], "end": found["end"]}
+    assert found["passage"]["heading_path"] == ["Prices"]
+    row = (await placed(client, document_id, "Rope | 4 €"))["passage"]["text"]
+    assert row.split("\n") == ["| Item | Price |", "| --- | --- |", "| Lamp | 9 € |", "| Rope | 4 € |"]
 
 
 async def test_a_part_of_a_page_stands_at_its_anchor(client: httpx.AsyncClient) -> None:

@@ -52,6 +52,7 @@ FILES = {
     "lazy.js": 'import "./side.js";\n',
     "types.js": "",
     "style/all.css": "body { color: canvastext }\n" * 40,
+    "embed.js": "// a window in other people's pages\n" * 20,
     "icon.svg": '<svg xmlns="http://www.w3.org/2000/svg"/>',
     "notes.md": "not for readers",
 }
@@ -203,6 +204,18 @@ async def test_what_the_page_may_do_is_what_it_needs(pages: httpx.AsyncClient) -
 async def test_what_a_part_of_the_page_is_sent_with_is_little(pages: httpx.AsyncClient, folder: Path) -> None:
     response = await pages.get(f"/page/{read_page(folder).version}/main.js")
     assert sum(len(name) + len(value) + 4 for name, value in response.headers.raw) < 400
+
+
+async def test_any_page_may_load_the_window_and_browsers_keep_it_for_minutes(pages: httpx.AsyncClient) -> None:
+    response = await pages.get("/embed.js")
+    assert (response.status_code, response.headers["content-encoding"]) == (200, "gzip")
+    assert response.headers["content-type"].startswith("text/javascript")
+    assert response.headers["access-control-allow-origin"] == "*"
+    assert response.headers["cross-origin-resource-policy"] == "cross-origin"
+    assert response.headers["cache-control"].startswith("public, max-age=600,")
+    again = await pages.get("/embed.js", headers={"if-none-match": response.headers["etag"]})
+    assert (again.status_code, again.content) == (304, b"")
+    assert (await pages.post("/embed.js")).status_code == 405
 
 
 BEYOND = [

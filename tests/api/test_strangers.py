@@ -40,6 +40,7 @@ UNTOLD = (
     "workspace_run_id",
     "message_id",
     "share_id",
+    "note_id",
     "source_id",
     "response_id",
     "deleted_response_id",
@@ -107,6 +108,11 @@ async def owned_by(
     broken = {"file": (f"{TITLE}.pdf", b"%PDF-broken")}
     job = (await client.post("/api/jobs", files=broken)).json()
     share = (await client.post(f"/api/sessions/{session_id}/shares", json={})).json()
+    named = {"name": "Mine", "document_ids": [document_id]}
+    collection = (await client.post("/api/collections", json=named)).json()
+    pinned = {"session_id": session_id, "message_id": run["message_id"]}
+    note = (await client.post("/api/notes", json={"title": TITLE, "entry": pinned})).json()
+    entries = (await client.get(f"/api/notes/{note['note_id']}")).json()["entries"]
     responded = {"input": QUESTION, "citewell": {"min_score": 0}}
     responses = [(await client.post("/v1/responses", json=responded)).json()["id"] for _ in range(2)]
     return {
@@ -125,6 +131,10 @@ async def owned_by(
         "message_id": run["message_id"],
         "document_id": document_id,
         "share_id": share["share_id"],
+        "collection_id": collection["collection_id"],
+        "note_id": note["note_id"],
+        "entry_id": entries[0]["entry_id"],
+        "quote": SECRET,
         "source_id": source.source_id,
         "folder": folder,
         "segment_index": "0",

@@ -1,11 +1,12 @@
 """Questions about the library itself in the whole graph: no model is asked, nothing searched, documents are named."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from typing import Any
 
 from graph.evidence import Identity, LibraryQuestion
-from graph.ports import ListedDocument, Listing
+from graph.ports import ListedDocument, Listing, Preparation
 from graph.rows import Turn
 from tests.fakes import MemoryLibrary, ScriptedFamily
 from tests.graph.asking import FOOD, LEAVE, Asked
@@ -109,3 +110,22 @@ async def test_a_client_that_sends_its_history_may_follow_up_too() -> None:
     history = [Turn(question=each, standalone_question=each, answer="Two.") for each in told]
     state = await session().ask("And which of them changed last week?", history=history)
     assert state.stop_reason == "answered_from_catalogue"
+
+
+class FamilyThatTellsOrders(ScriptedFamily):
+    """A family whose model knows orders for which the rules have no word."""
+
+    async def prepare(self, *asked: Any, **how: Any) -> Preparation:
+        prepared = await super().prepare(*asked, **how)
+        return replace(prepared, needs_retrieval=False, about_library="edit")
+
+
+async def test_an_order_that_the_model_tells_is_answered_at_once_unless_only_pages_may_answer() -> None:
+    ports = {"catalogue": MemoryCatalogue()}
+    asked = Asked(MemoryLibrary([LEAVE, FOOD]), FamilyThatTellsOrders(), ports=ports)
+    state = await asked.ask("bin the stale drafts")
+    assert (state.stop_reason, state.intent) == ("answered_from_catalogue", "about_library")
+    assert state.about_library is not None
+    assert state.about_library["asks"] == "edit"
+    state = await asked.ask("bin the stale drafts", pages=["handbook"], only_selected_pages=True)
+    assert (state.about_library, state.intent, state.needs_retrieval) == (None, "content_query", True)

@@ -75,9 +75,10 @@ ID = r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 PATHS = re.compile(
     rf"""/ | /page/([0-9a-f]{{16}}|current)/[\w/.-]+ | /v1/models | /api/graph | /api/search | /api/suggestions
     | /api/me | /api/login | /api/workspaces | /api/library | /api/deletions(/undo)?
+    | /api/collections(/{ID})?
     | /api/jobs(/{ID}(/events|/cancel|/pause|/resume|/retry)?)? | /api/sources(/{ID}(/sync)?)?
     | /api/sessions(/{ID}(/runs|/auto-title|/follow-ups|/export|/shares(/{ID})?|/messages/{ID}/feedback)?)?
-    | /api/documents(/{ID}(/raw-text|/guide|/original|/layout|/pictures/\d+|/segments/\d+/place)?)?
+    | /api/documents(/{ID}(/raw-text|/guide|/versions|/original|/layout|/pictures/\d+|/segments/\d+/place)?)?
     | /api/runs(/{ID}(/stream|/cancel)?)? | /documents/{ID} | /links/[\w.-]+(/api/.+)?""",
     re.VERBOSE,
 )

@@ -168,7 +168,7 @@ async def test_what_the_model_says_of_its_steps_is_text(chromium_page: Visits, s
     await asking_with(page, effort="thorough")  # a model decides on a first question, and grades, in no other
     watch = await watched(page, site.url)
     await asked(watch, "How long is the notice period?")
-    await expect(watch.page.get_by_text(english("answer.abstained"))).to_be_visible()
+    await expect(watch.page.locator(".worth.dash")).to_be_visible()
     await watch.unfold()
     await holds(watch, [without_marks(without_links(text)) for text in said[1:3]])
     await watch.untouched()
@@ -240,13 +240,13 @@ async def test_a_trace_of_an_attack_is_seen(chromium_page: Visits, site: Site) -
 
 
 async def open_proof(page: Page, marker: Locator) -> None:
-    """Open a marker's popover by keyboard; again where the answer was drawn anew between focus and key."""
+    """Open a marker's card by keyboard; again where the answer was drawn anew between focus and key."""
     for _ in range(3):
         await marker.focus()
         await page.keyboard.press("Enter")
         with suppress(AssertionError):
-            return await expect(page.locator(".popover")).to_be_visible(timeout=5_000)
-    await expect(page.locator(".popover")).to_be_visible()
+            return await expect(page.locator(".card:visible").first).to_be_visible(timeout=5_000)
+    await expect(page.locator(".card:visible").first).to_be_visible()
 
 
 @pytest.mark.parametrize("fails", [False, True])
@@ -261,7 +261,8 @@ async def test_a_server_of_lies_is_believed_in_nothing(chromium_page: Visits, si
         await open_proof(page, page.locator(f".marker.{kind}").first)
         await watch.untouched()
         await page.keyboard.press("Escape")
-    await page.locator(".marker").first.click()
+    await page.locator(".marker.quoted").first.click()
+    await page.locator(".card:visible").first.get_by_role("button").first.click()
     await expect(page.locator(".reader .segment").first).to_be_visible()
     await watch.untouched()
     await page.get_by_role("button", name="Documents", exact=True).click()

@@ -19,7 +19,7 @@ HEAD = "// Made from the API's description by `make page`: what the native diale
 REFERENCE = "#/components/schemas/"
 WIDTH = 120
 # What the page asks for, by the tags of the description, and the list of models, which a dialect gives.
-TAGS = {"documents", "graph", "jobs", "login", "runs", "search", "sessions", "sources", "workspaces"}
+TAGS = {"documents", "graph", "jobs", "login", "notes", "runs", "search", "sessions", "sources", "workspaces"}
 MODELS = "/v1/models"
 
 Schema = Mapping[str, Any]

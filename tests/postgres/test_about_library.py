@@ -71,7 +71,7 @@ async def test_a_document_is_found_by_its_file_or_title(citewell: Citewell, cata
     assert await titles(catalogue, "where is biology-notes.md?") == ["Notes on cells"]
     assert await titles(catalogue, "where is school/biology-notes.md?") == ["Notes on cells"]
     assert await titles(catalogue, "Do we have anything about parental leave?") == ["Parental leave policy"]
-    assert await titles(catalogue, "Where is the document called leave for parents?") == ["Leave for parents"]
+    assert await titles(catalogue, "Where is “leave for parents”?") == ["Leave for parents"]
 
 
 async def test_a_name_that_no_document_has_is_asked_of_the_contents(
@@ -80,7 +80,6 @@ async def test_a_name_that_no_document_has_is_asked_of_the_contents(
     await put_file(citewell, "auth-pg-hba-conf.md", "The file pg_hba.conf stands in the data folder.")
     assert await titles(catalogue, "Where is pg_hba.conf?") is None
     assert await titles(catalogue, "Do we have anything about parental leave?") is None
-    assert await titles(catalogue, "Where is my file pg_hba.conf?") == []  # the library is meant, and has none
 
 
 @pytest.mark.parametrize("name", ["100% of it", "under_score", "back\\slash", "'; DROP TABLE documents; --"])
@@ -109,7 +108,7 @@ async def test_a_format_and_the_spaces_of_a_run_narrow_it(citewell: Citewell, ca
     asked = await catalogue.recognise("How many markdown files do I have?", [], ME)
     assert asked is not None
     assert (await catalogue.list(asked, ME)).total == 1
-    every = LibraryQuestion(asks="list", name="", is_file=False, media_type="", since="", until="", sure=True)
+    every = LibraryQuestion(asks="list", name="", is_file=False, media_type="", since="", until="")
     assert [each.title for each in (await catalogue.list(every, ME, spaces=["there"])).documents] == ["Elsewhere"]
 
 
@@ -127,18 +126,13 @@ async def test_at_most_twenty_are_listed_each_as_a_source(citewell: Citewell) ->
 
 
 @pytest.mark.parametrize(
-    ("question", "language", "said"),
-    [
-        ("How many documents do I have?", "en", "catalogue_empty"),
-        ("Tôi có bao nhiêu tài liệu?", "vi", "catalogue_empty"),
-        ("我有多少文档？", "zh", "catalogue_empty"),
-        ("Where is my file plan.md?", "en", "catalogue_not_found"),
-    ],
+    ("question", "language"),
+    [("How many documents do I have?", "en"), ("Tôi có bao nhiêu tài liệu?", "vi"), ("我有多少文档？", "zh")],
 )
-async def test_an_empty_library_says_so(citewell: Citewell, question: str, language: str, said: str) -> None:
+async def test_an_empty_library_says_so(citewell: Citewell, question: str, language: str) -> None:
     told = (await answered(citewell, question))["answer"]
-    assert told.startswith(getattr(prompts.lines(language), said).format(name="plan.md"))
-    assert ("`citewell ingest " in told) == ("plan.md" not in question)
+    assert told.startswith(prompts.lines(language).catalogue_empty)
+    assert "`citewell ingest " in told
 
 
 @pytest.mark.parametrize(
@@ -163,11 +157,20 @@ async def test_it_speaks_the_language_of_the_question(citewell: Citewell) -> Non
     await put_file(citewell, "plans/plan.md", "# The plan\n\nWe go on.")
     today = datetime.now(UTC).date().isoformat()
     assert (await answered(citewell, "Tôi có bao nhiêu tài liệu?"))["answer"] == (
-        f"Thư viện của bạn có 1 tài liệu, mới thay đổi nhất ở trên:\n\n- The plan (plans/plan.md), thêm ngày {today}"
+        "Thư viện của bạn có 1 tài liệu, mới thay đổi nhất ở trên:\n\n"
+        f"- The plan (plans/plan.md, 1 kB), thêm ngày {today}"
     )
     assert (await answered(citewell, "我有多少文档？"))["answer"] == (
-        f"您的资料库中共有 1 份文档，最近更新的在前：\n\n- The plan（plans/plan.md），{today} 添加"
+        f"您的资料库中共有 1 份文档，最近更新的在前：\n\n- The plan（plans/plan.md、1 kB），{today} 添加"
     )
+
+
+async def test_a_list_tells_folder_author_pages_and_size(citewell: Citewell) -> None:
+    book = b"The lamp.\fThe wick.\fThe oil." + b" " * 1_250_000
+    about = {"author": "Ada", "file_path": "books/lamp.txt"}
+    await citewell.library.ingestor.ingest(ME, NewDocument(data=book, name="lamp.txt", metadata=about))
+    pages = prompts.lines("en").catalogue_pages.format(count=3)
+    assert f"(books/lamp.txt, Ada, {pages}, 1.3 MB)" in (await answered(citewell, "list my files"))["answer"]
 
 
 async def test_a_title_brings_no_link_of_its_own(citewell: Citewell) -> None:

@@ -3,6 +3,7 @@
 import asyncio
 import io
 import multiprocessing
+import os
 import signal
 import zipfile
 from collections.abc import AsyncIterator
@@ -75,21 +76,34 @@ async def test_one_workspace_holds_no_worker_of_the_others(database_url: str, sa
         await process.sandbox.close()
 
 
-async def test_an_archive_holds_no_connection_while_it_is_read(
-    process: Deployment, monkeypatch: pytest.MonkeyPatch
+def open_files() -> set[str]:
+    return {os.path.realpath(each) for each in Path("/proc/self/fd").glob("*")}
+
+
+async def test_an_archive_waits_in_its_folder_and_holds_no_connection_while_it_is_read(
+    process: Deployment, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     unpack = process.sandbox.unpack
+    opened: set[str] = set()
 
     async def while_all_are_taken(*given: Any, **named: Any) -> bool:
         async with AsyncExitStack() as taken:
             for _ in range(process.database.pool.max_size):
                 await taken.enter_async_context(process.database.connection())
+            opened.update(open_files())
             return await unpack(*given, **named)
 
     monkeypatch.setattr(process.sandbox, "unpack", while_all_are_taken)
     documents = Documents(process.database, process.workspaces)
+    folder = tmp_path / "unpacking"
     uploads = Uploads(
-        process.jobs, process.worker, documents, process.workspaces, process.sandbox, max_bytes=20_000_000
+        process.jobs,
+        process.worker,
+        documents,
+        process.workspaces,
+        process.sandbox,
+        max_bytes=20_000_000,
+        folder=folder,
     )
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as archive:
@@ -98,6 +112,7 @@ async def test_an_archive_holds_no_connection_while_it_is_read(
     job_id, is_archive = await uploads.submit(ME, NewDocument(name="lamps.zip", data=packed.getvalue()))
     assert is_archive
     assert (await process.jobs.get(ME, job_id)).files == 150
+    assert any(each.startswith(str(folder)) for each in opened) == bool(opened)  # where the system tells
     await process.jobs.cancel(ME, job_id)
 
 

@@ -41,6 +41,7 @@ from tools.library.versions import expire_versions
 from tools.moves import moving
 from tools.moves.moved_tables import IN_PARTS, LEFT_OUT, moved_tables
 from tools.moves.moving import MoveLimits, OutsideOriginals, Report, abandon_move, opened_move, redacted_address
+from tools.notes.pinning import answer_to_pin
 from tools.originals.stores import open_object_store
 from tools.process.expiry import Retention, expire
 from tools.retrieval.placing import give_own_tables, share_tables_again
@@ -137,6 +138,9 @@ async def fill(of: Cell, *, own_tables: bool = False) -> tuple[str, str]:
     [_, answer] = (await library.sessions.get(ANN, session.session_id)).messages
     await library.shares.create(ANN, session.session_id, expires_in=3600, audience="workspace")
     await library.feedback.give(ANN, session.session_id, answer.message_id, "up")
+    note = await library.notes.create(ANN, "Gears")
+    pinned = await answer_to_pin(library.sessions, ANN, session.session_id, answer.message_id)
+    await library.notes.pin(ANN, note.note_id, *pinned)
     for statement in (
         "INSERT INTO sources (workspace, source_id, kind, location) VALUES (%(of)s, %(id)s, 'folder', '/manuals')",
         "INSERT INTO places (workspace, source_id, path, document_id, fingerprint, recipe)"
@@ -146,6 +150,9 @@ async def fill(of: Cell, *, own_tables: bool = False) -> tuple[str, str]:
         " SELECT %(id)s, no, %(of)s, %(id)s, 'a.md', 1 FROM generate_series(0, 2) AS no",
         "INSERT INTO ingestion_uploads (job_id, file_no, fields, is_text, data) VALUES (%(id)s, 0, '{}', false, 'a')",
         "INSERT INTO document_guides (workspace, document_id, version, body) VALUES (%(of)s, %(id)s, 1, '{}')",
+        "INSERT INTO collections (workspace, collection_id, name, made_by, shared)"
+        " VALUES (%(of)s, %(id)s, 'Lamps', 'ann', true)",
+        "INSERT INTO collection_documents (workspace, collection_id, document_id) VALUES (%(of)s, %(id)s, %(id)s)",
         "INSERT INTO follow_ups (message_id, questions) VALUES (%(answer)s, '[]')",
         "INSERT INTO checkpoint_writes (thread_id, checkpoint_id, task_id, idx, channel, blob)"
         " VALUES (%(session)s, 'c', 't', 0, 'c', '')",
@@ -679,6 +686,7 @@ async def test_every_table_moves_or_has_a_reason_not_to_and_refuses_changes(here
         "vocabulary",
         "original_chunks",
         "ingestion_uploads",
+        "note_entries",
         "messages",
         "run_events",
         "checkpoints",

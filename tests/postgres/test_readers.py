@@ -86,7 +86,7 @@ async def seen(library: Library, who: Identity) -> dict[str, set[str]]:
     found["segments"] = {segment.document_id for segment in segments}
     found["list"] = {each.document_id for each in (await library.documents.list(who)).documents}
     found["named"] = {each.document_id for each in (await library.documents.list(who, title="Beacon")).documents}
-    asked_all = LibraryQuestion(asks="list", name="", is_file=False, media_type="", since="", until="", sure=True)
+    asked_all = LibraryQuestion(asks="list", name="", is_file=False, media_type="", since="", until="")
     listing = await library.catalogue.list(asked_all, who)
     found["catalogue"] = {each.document_id for each in listing.documents}
     assert listing.total == len(listing.documents)

@@ -4,12 +4,23 @@ import os
 import re
 from pathlib import Path
 
-from api.problems import BY_CODE, ERROR_TABLE, error_table_markdown
+from api.problems import BY_CODE, ERROR_TABLE
 from cli import command
-from graph.errors import CitewellError
+from graph.errors import CitewellError, InvalidRequest
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "errors.md"
 HTTP_ONLY = {"request_too_large", "not_ready"}
+OTHER_STATUSES = "400, 403, 405, 408, 409, 415, 431"  # that HTTP or a single route requires
+
+
+def error_table_markdown() -> str:
+    """Return the table as Markdown, for the manual."""
+    rows = ["| Code | Status | Message | Suggestion | Retryable |", "|---|---|---|---|---|"]
+    for kind in ERROR_TABLE:
+        others = f", also {OTHER_STATUSES}" if kind.error is InvalidRequest else ""
+        retry = "yes" if kind.retryable else "no"
+        rows.append(f"| `{kind.code}` | {kind.status}{others} | {kind.meaning} | {kind.suggestion} | {retry} |")
+    return "\n".join(rows)
 
 
 def test_the_manual_shows_the_table_of_the_code() -> None:

@@ -79,8 +79,6 @@ def test_abstention_is_right_on_either_side() -> None:
         "abstention_balanced_accuracy": round((3 / 5 + 2 / 3) / 2, 4),
         "answered_when_answerable": 3 / 5,
         "refused_when_not": round(2 / 3, 4),
-        "paired_answered": 1 / 2,
-        "paired_refused": 1.0,
         "paired_balanced_accuracy": 0.75,
     }
 

@@ -88,13 +88,10 @@ def test_what_changed_in_a_time(question: str, since: str, until: str) -> None:
     [
         ("where is biology-notes.pdf?", "biology-notes.pdf", True),
         ("Where can I find my file biology-notes.pdf", "biology-notes.pdf", True),
-        ("Do I have biology-notes.pdf?", "biology-notes.pdf", True),
-        ("Where is the document called Travel policy?", "Travel policy", False),
         ("Where is “Travel policy”?", "Travel policy", False),
         ("do I have anything about parental leave?", "parental leave", False),
         ("Do we have any documents on travel?", "travel", False),
         ("find biology-notes.pdf", "biology-notes.pdf", True),
-        ("Find the quarterly report", "quarterly report", False),
         ("biology-notes.pdf ở đâu?", "biology-notes.pdf", True),
         ("Tệp biology-notes.pdf nằm ở đâu?", "biology-notes.pdf", True),
         ("Tôi có tài liệu nào về nghỉ phép không?", "nghỉ phép", False),

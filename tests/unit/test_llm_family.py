@@ -130,6 +130,24 @@ async def test_the_request_decides_before_the_model(scripted_openai, reply, sear
 
 
 @pytest.mark.parametrize(
+    ("reply", "search", "about", "needed"),
+    [
+        ({"intent": "file_order", "needs_retrieval": False}, "auto", "edit", False),
+        ({"intent": "about_library", "needs_retrieval": False}, "auto", "list", False),
+        ({"intent": "about_library", "needs_retrieval": True}, "auto", None, True),
+        ({"intent": "file_order", "needs_retrieval": False}, "always", None, True),
+    ],
+)
+async def test_what_is_asked_of_the_library_itself_is_the_models_to_say_unless_it_would_search(
+    scripted_openai, reply, search, about, needed
+):
+    scripted_openai.script(prepared(**reply))
+    preparation, _ = await prepare(family(scripted_openai), "Then bin my drafts", TURNS, search=search)
+    assert (preparation.about_library, preparation.needs_retrieval) == (about, needed)
+    assert preparation.intent == "content_query"
+
+
+@pytest.mark.parametrize(
     "reply",
     [
         say("Sure! I would search for that."),

@@ -95,6 +95,17 @@ async def test_a_model_that_the_endpoint_has_answers_though_none_of_that_name_is
     assert (family.model, family.fallback) == ("glm-4.5", None)
 
 
+@pytest.mark.parametrize("name", ["", "glm-4-flash", "glm-4.5"])
+async def test_the_one_that_thinks_for_it_is_found_by_its_name(scripted_openai: ScriptedOpenAI, name: str) -> None:
+    settings = of_another_stack(scripted_openai)
+    families = configured_families(settings)
+    scripted_openai.script(say("Hello"), say("Hello"))
+    await ask_for_model(settings, name, thinking=True)
+    thinker, *_ = (request.body["model"] for request in scripted_openai.requests)
+    assert thinker == f"{name or 'glm-4-flash'}-thinking"
+    assert families(name, thinking=True).fallback is None
+
+
 async def test_for_one_that_it_has_not_the_configured_one_answers(scripted_openai: ScriptedOpenAI) -> None:
     settings = of_another_stack(scripted_openai)
     scripted_openai.script(status(404, "no such model"))

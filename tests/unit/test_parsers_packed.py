@@ -11,7 +11,7 @@ import pytest
 
 from graph.errors import UnreadableDocument
 from tests.contract.hanging_blocks import hanging
-from tools.parsers import Parsed, Recognition, parse
+from tools.parsers import Parsed, Recognition, parse, recognition
 
 FILES = Path(__file__).parents[1] / "fixtures" / "documents"
 EXPECTED = {
@@ -20,8 +20,8 @@ EXPECTED = {
 }
 
 
-def read(name: str, recognition: Recognition | None = None) -> Parsed:
-    return parse((FILES / name).read_bytes(), name=name, recognition=recognition)
+def read(name: str, wanted: Recognition | None = None) -> Parsed:
+    return parse((FILES / name).read_bytes(), name=name, recognition=wanted)
 
 
 def told(parsed: Parsed) -> str:
@@ -85,6 +85,23 @@ def test_a_scan_is_recognised() -> None:
     (warning,) = parsed.warnings
     assert "1 of 1 pages" in warning
     assert "(OCR)" in warning
+
+
+def test_the_files_within_a_file_share_its_time_for_recognition(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock, given = [0.0], []
+
+    def run(_: str, __: bytes, seconds: float, *___: str) -> bytes:
+        given.append(seconds)
+        clock[0] += 8
+        return b""
+
+    monkeypatch.setattr(recognition, "monotonic", lambda: clock[0])
+    monkeypatch.setattr(recognition, "tesseract", lambda: "tesseract")
+    monkeypatch.setattr(recognition, "run_program", run)
+    with recognition.recognising(Recognition(seconds=10)):
+        for _ in range(3):
+            recognition.Recognizer().recognised(b"", 200)
+    assert given == [10, 2]
 
 
 @needs_tesseract

@@ -12,11 +12,32 @@ from pathlib import Path
 import pytest
 
 from graph.errors import ModelUnavailable, fallback_failure
-from graph.reasons import IN_WORDS, REASONS, Part, Reason, Reasons, reasons_markdown, texts, why, why_each
+from graph.reasons import IN_WORDS, REASONS, Part, Reason, Reasons, texts, why, why_each
 
 ROOT = Path(__file__).resolve().parents[2]
 MANUAL = ROOT / "docs" / "reasons.md"
 EXAMPLES: dict[str, Part] = {"text": "a lamp", "name": "notes", "count": 3, "share": 0.25, "number": 7, "numbers": 2}
+
+SAID_OF = {
+    "claim": "a claim",
+    "sources": "sources that disagree",
+    "decision": "the decision to search",
+    "query": "another query",
+    "dropped": "what was dropped",
+    "search": "a search",
+    "fallback": "what was done instead",
+    "answer": "an answer",
+}
+
+
+def reasons_markdown() -> str:
+    """Return the table of docs/reasons.md: each code with what it is said of, its parts and its sentence."""
+    head = ["| Code | Said of | Parts | Text |", "|---|---|---|---|"]
+    rows = []
+    for code, kind in REASONS.items():
+        parts = ", ".join(f"`{name}`: {what}" for name, what in kind.parts) or "-"
+        rows.append(f"| `{code}` | {SAID_OF[kind.said_of]} | {parts} | {kind.text} |")
+    return "\n".join([*head, *rows])
 
 
 def example(code: str) -> tuple[Part, ...]:

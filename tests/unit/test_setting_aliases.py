@@ -1,6 +1,5 @@
 """The names that other stacks set: what they fill, what overrules them, and that doctor tells which it was."""
 
-import json
 import os
 from pathlib import Path
 
@@ -8,9 +7,8 @@ import pytest
 
 from cli.checks import check_other_names, check_retired
 from cli.command import settings_for
-from cli.provenance import environment_name, provenance, setting_names
-from graph.errors import ConfigurationError
-from tools.settings import MOVED, RETIRED, Settings, load_settings
+from cli.provenance import provenance, setting_names
+from tools.settings import RETIRED, Settings, load_settings
 
 SEED = """
 AI_DRIVER=openai-compatible
@@ -140,19 +138,12 @@ def test_what_was_a_setting_once_changes_nothing_and_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    server = {"name": "wiki", "command": "wiki", "tool": "search", "top_k": 3}
-    monkeypatch.setenv("CITEWELL_MCP_SEARCH", json.dumps([server]))
-    monkeypatch.setenv("CITEWELL_JOBS", '{"workers": 1, "keep_days": 3}')
+    monkeypatch.setenv("CITEWELL_WEB", '{"fetch_pages": false, "keep_days": 3}')
     monkeypatch.setenv("CITEWELL_RUNS__LEASE_SECONDS", "no number")
-    (tmp_path / ".env").write_text("CITEWELL_PART_SEGMENTS=9\nCITEWELL_RUNS__MAX_ACTIVE=3\n")
+    (tmp_path / ".env").write_text("CITEWELL_PAGE_TOKENS=9\nCITEWELL_RUNS__MAX_ACTIVE=3\n")
     settings = settings_for()
-    assert (settings.jobs.workers, settings.runs.max_active, settings.mcp_search[0].tool) == (1, 3, "search")
-    names = [
-        "CITEWELL_PART_SEGMENTS",
-        "CITEWELL_MCP_SEARCH__TOP_K",
-        "CITEWELL_RUNS__LEASE_SECONDS",
-        "CITEWELL_JOBS__KEEP_DAYS",
-    ]
+    assert (settings.web.fetch_pages, settings.runs.max_active) == (False, 3)
+    names = ["CITEWELL_PAGE_TOKENS", "CITEWELL_WEB__KEEP_DAYS", "CITEWELL_RUNS__LEASE_SECONDS"]
     [check] = check_retired(settings)
     assert (check.ok, check.facts) == (True, {"retired": names})
     assert check_other_names() == []
@@ -171,28 +162,3 @@ def test_no_setting_is_retired_and_nothing_is_told_where_none_is_set(
 def test_settings_made_in_code_read_no_name_of_another_stack(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SERPER_API_KEY", "hush")
     assert Settings(_env_file=None).web.api_key.get_secret_value() == ""
-
-
-@pytest.mark.parametrize(
-    ("name", "value", "old"),
-    [
-        ("CITEWELL_OIDC__DEFAULT_WORKSPACE", "team", "oidc.default_workspace"),
-        ("CITEWELL_OIDC", '{"issuer": "https://id.example", "user_claim": "email"}', "oidc.user_claim"),
-        ("CITEWELL_AUTH_PROXY__TRUSTED__0", "10.0.0.5", "auth_proxy.trusted"),
-    ],
-)
-def test_an_old_name_that_decided_something_is_refused_with_the_new_one(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, value: str, old: str
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv(name, value)
-    with pytest.raises(ConfigurationError) as refused:
-        load_settings()
-    assert f"CITEWELL_{old.replace('.', '__').upper()}" in refused.value.message
-    assert MOVED[old] in refused.value.advice
-
-
-def test_what_an_old_name_is_now_is_a_setting() -> None:
-    names = {environment_name(setting) for setting in setting_names()}
-    assert set(MOVED) & set(setting_names()) == set()
-    assert {now for now in MOVED.values() if now.startswith("CITEWELL_")} <= names

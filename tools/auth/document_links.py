@@ -127,8 +127,11 @@ class DocumentLinks:
             self._seen.popitem(last=False)
 
     async def signer(self, identity: Identity) -> LinkSigner | None:
-        """Return what makes links for an identity; None where links are off. Raises NotFound, DatabaseUnavailable."""
-        if not self.are_on:
+        """Return what makes links for an identity; None where links are off, or strangers share it: it opens nothing.
+
+        Raises NotFound, DatabaseUnavailable.
+        """
+        if not self.are_on or identity.is_shared:
             return None
         async with self._database.connection() as connection:
             grant_id = await self._record(connection, identity)
@@ -158,6 +161,8 @@ class DocumentLinks:
             return None
         workspace, user, rights, holds, latest, has_key = found
         identity = _identity(workspace, user, rights)
+        if identity.is_shared:
+            return None
         if self._settings.auth.mode == "keys" and has_key is not None:
             if not has_key:
                 return None

@@ -98,7 +98,11 @@ def configured_families(
     judge_of_quotes = cache(partial(configured_judge, settings, None))
 
     def found(name: str) -> ModelSettings | None:
-        return models.get(name) or _answering(settings, name)
+        model = models.get(name) or _answering(settings, name)
+        if model is None or model.thinking_model is not None:
+            return model
+        thinks = _answering(settings, _thinking(name))
+        return model.model_copy(update={"thinking_model": thinks.model}) if thinks else model
 
     def extractive() -> Family:
         from tools.extractive.extractive_family import extractive_family
@@ -179,11 +183,18 @@ MOST_ASKED = 50  # names of such models that are remembered
 ASKED_AGAIN = 300.0  # seconds after a refusal
 
 
-async def ask_for_model(settings: Settings, name: str) -> None:
-    """Ask the endpoint whether it has a model that is not configured: then that one answers.
+def _thinking(name: str) -> str:
+    """Return the name that pickers of other stacks have for the model that thinks before it answers as another one."""
+    return f"{name}-thinking"
+
+
+async def ask_for_model(settings: Settings, name: str, *, thinking: bool = False) -> None:
+    """Ask the endpoint whether it has a model that is not configured, or one that thinks for it: then that one answers.
 
     One that refused is asked again after a while, and one that did not reply with the next question.
     """
+    if thinking:
+        await ask_for_model(settings, _thinking(name or settings.default_model))
     model = _unlisted(settings, name)
     if model is None:
         return

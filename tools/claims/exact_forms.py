@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping
 from functools import lru_cache
 
-from text.late_patterns import LatePattern
+from text.late_patterns import late_pattern
 from text.normal_forms import unify_signs
 from text.scripts import UNSPACED, VOWEL_SIGNS
 
@@ -18,7 +18,7 @@ _WIDE: Mapping[int, int] = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F
 _EMPHASIS = re.compile(r"`|(?<!\w)\*\*(?=\S)|(?<=\S)\*\*(?!\w)")
 _SIGN = re.compile(r"(?<![^\s(])-(?=\d)")  # "fell -5" is not "fell - 5"
 _LETTER = f"(?:[^\\W\\d_{UNSPACED}]|[{VOWEL_SIGNS}])"
-_PIECE = LatePattern(rf"\d+(?:[.,]\d+)*|{_LETTER}+(?:'{_LETTER}+)*|[{UNSPACED}]|\S")
+_PIECE = late_pattern(rf"\d+(?:[.,]\d+)*|{_LETTER}+(?:'{_LETTER}+)*|[{UNSPACED}]|\S")
 _ASCII = re.compile(r"\d+(?:[.,]\d+)*|[A-Za-z]+(?:'[A-Za-z]+)*|\S")  # the same for ASCII, several times as fast
 _STOPS = (".", "。")
 

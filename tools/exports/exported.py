@@ -12,6 +12,7 @@ from answers.answerhood import Answerhood
 from answers.citations import landing_url, place_of
 from answers.highlighting import in_quote
 from answers.marks import Grade, grade_of, mark_of
+from answers.passage_markdown import cells_of
 from answers.quoted_runs import continues
 from graph.evidence import (
     Citation,
@@ -42,6 +43,7 @@ _STEPS = (
     "assess_quality",
     "abstain",
 )
+BEARS = 0.5  # the least relevance of what has a bearing on a question that it does not answer
 Address = Callable[[Citation, Source | None], str]
 Span = tuple[int, int]
 
@@ -81,6 +83,13 @@ class Note:
     @property
     def withheld(self) -> bool:
         return self.freshness == "withheld"
+
+    @property
+    def rows(self) -> list[list[str]]:
+        """The cells of a quote from a table under the header that it hangs on; none of another quote."""
+        header = [each["text"] for each in self.context if each["role"] == "header"]
+        rows = [cells_of(row) for row in (*header, *self.quote.split("\n"))]
+        return rows if header and len(rows[0]) > 1 and len({len(row) for row in rows}) == 1 else []
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,6 +178,27 @@ class ExportedAnswer:
         """Whether something of it is left out, since its reader may not read the document."""
         return any(each.withheld for each in self.sections) or any(note.withheld for note in self.notes)
 
+    @property
+    def has_bearing(self) -> bool:
+        """Whether something came near to a question that was refused and has a bearing on it."""
+        return any(each["score"] >= BEARS for each in self.nearest)
+
+    @property
+    def judges(self) -> str:
+        """The names of the models that judged, each once."""
+        judges = (each.claim.get("judge") for each in self.claims)
+        return ", ".join(dict.fromkeys(judge["model"] for judge in judges if judge is not None))
+
+    def notes_of(self, section: ExportedSection | None) -> list[Note]:
+        """Return the notes that a section is the first to refer to; of None those to which no section does."""
+        told: set[int] = set()
+        for each in self.sections:
+            own = {number for mark in each.marks for number in mark.notes} - told
+            if each is section:
+                return [note for note in self.notes if note.number in own]
+            told |= own
+        return [note for note in self.notes if note.number not in told]
+
     def told(self) -> Iterator[tuple[ExportedSection, bool]]:
         """Yield the sections, each with whether what no source backs begins with it."""
         grounded = True
@@ -179,10 +209,10 @@ class ExportedAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """A question with its answer, None where it has none."""
+    """A question with its answer, None where it has none; ``asked_at`` is None where a note pins it."""
 
     question: str
-    asked_at: datetime
+    asked_at: datetime | None
     selected_text: str = ""
     answer: ExportedAnswer | None = None
 
@@ -206,7 +236,7 @@ class DocumentVersion:
 class Transcript:
     """A session, or one answer of it, as it may be read by one reader at one moment.
 
-    ``session_id`` is "" where its reader is not its owner.
+    ``session_id`` is "" where its reader is not its owner, and of a note, whose own ``text`` is Markdown.
     """
 
     session_id: str
@@ -215,6 +245,7 @@ class Transcript:
     exchanges: tuple[Exchange, ...]
     documents: tuple[DocumentVersion, ...] = ()
     is_whole: bool = True
+    text: str = ""
 
     @property
     def withheld(self) -> bool:

@@ -85,10 +85,7 @@ class Exports:
                 raise InvalidRequest("message: it must name an answer, not a question.")
             stored = stored[-2:]
         may = viewer or identity
-        surroundings = await self._surroundings(stored, may)
-        home = base_url if may.user else ""  # who is nobody can open no document
-        signer = await self.links.signer(may) if home else None
-        notes = NoteBook(_address(home, signer), surroundings)
+        notes = await self._book(stored, may, base_url)
         accounts = {} if viewer is not None else await self._accounts(session_id, stored)
         exchanges: list[Exchange] = []
         for each in stored:
@@ -106,6 +103,37 @@ class Exports:
             documents=await self._versions(may, exchanges),
             is_whole=message is None,
         )
+
+    async def note(
+        self,
+        identity: Identity,
+        title: str,
+        text: str,
+        pinned: Sequence[tuple[str, StoredMessage]],
+        *,
+        is_own: bool,
+        base_url: str = "",
+    ) -> Transcript:
+        """Return a note as its reader may see it: its text, and questions with the answers that are pinned in it."""
+        book = await self._book([answer for _, answer in pinned], identity, base_url)
+        exchanges = [
+            Exchange(question or _title(answer), None, answer=_answer(answer, book, None, is_own=is_own))
+            for question, answer in pinned
+        ]
+        return Transcript(
+            session_id="",
+            title=title,
+            exported_at=datetime.now(UTC),
+            exchanges=tuple(exchanges),
+            documents=await self._versions(identity, exchanges),
+            text=text,
+        )
+
+    async def _book(self, stored: Sequence[StoredMessage], reader: Identity, base_url: str) -> NoteBook:
+        surroundings = await self._surroundings(stored, reader)
+        home = base_url if reader.user else ""  # who is nobody can open no document
+        signer = await self.links.signer(reader) if home else None
+        return NoteBook(_address(home, signer), surroundings)
 
     async def _surroundings(
         self, messages: Sequence[StoredMessage], identity: Identity
@@ -146,6 +174,11 @@ class Exports:
         }
         async with self.database.connection() as connection:
             return tuple(await rows_of(connection, DocumentVersion, _VERSIONS, row))
+
+
+def _title(stored: StoredMessage) -> str:
+    """Return the title of the document that a pinned passage is of."""
+    return next((each["title"] for each in stored.body["sources"] if each["title"]), WITHHELD)
 
 
 def _answer(stored: StoredMessage, book: NoteBook, account: RunAccount | None, *, is_own: bool) -> ExportedAnswer:

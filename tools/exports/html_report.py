@@ -15,7 +15,7 @@ from markdown_it.tree import SyntaxTreeNode
 
 from answers.highlighting import in_quote
 from answers.marks import grade_of
-from graph.evidence import Source
+from graph.evidence import Disagreement, Source
 from tools.exports.exported import (
     DocumentVersion,
     Exchange,
@@ -64,6 +64,7 @@ def html_report(transcript: Transcript, words: Words, *, note: str = "") -> byte
         "main",
         {},
         top,
+        _section(ExportedSection(transcript.text), words) if transcript.text else None,
         *(_exchange(each, words) for each in transcript.exchanges),
         _documents(transcript.documents, words) if transcript.documents else None,
     )
@@ -111,7 +112,7 @@ def _exchange(exchange: Exchange, words: Words) -> Element:
         "article",
         {},
         h("h2", {"class": "question", "dir": "auto"}, exchange.question),
-        h("p", {"class": "small"}, words("asked", date=words.day(exchange.asked_at))),
+        h("p", {"class": "small"}, words("asked", date=words.day(exchange.asked_at))) if exchange.asked_at else None,
         *_passage(exchange.selected_text, words),
         *(_answer(answer, words) if answer is not None else [h("p", {"class": "notice"}, words("no_answer"))]),
     )
@@ -132,13 +133,11 @@ def _answer(answer: ExportedAnswer, words: Words) -> Iterator[Element]:
         yield h("ul", {}, *(_source(each, words) for each in answer.nearest))
     if answer.disagreements:
         yield h("h3", {}, words("disagreements"))
-        yield h("ul", {}, *(h("li", {"dir": "auto"}, each["reason"]) for each in answer.disagreements))
+        yield from (_disagreement(each, words) for each in answer.disagreements)
     if answer.claims:
         yield h("h3", {}, words("claims"))
         yield _claims(answer, words)
-    if answer.notes:
-        yield h("h3", {}, words("quotes"))
-        yield h("ol", {"class": "quotes"}, *(_note(note, words) for note in answer.notes))
+        yield from _quotes(answer.notes_of(None), words)
     if answer.account is not None:
         yield h("h3", {}, words("account"))
         yield h("ul", {}, *(h("li", {}, each) for each in words.paid(answer.account)))
@@ -156,6 +155,21 @@ def _sections(answer: ExportedAnswer, words: Words) -> Iterator[Element]:
             if section.passage is not None:
                 yield h("p", {"class": "source", "dir": "auto"}, words.quoted_from(section.passage))
             yield _section(section, words)
+            yield from _quotes(answer.notes_of(section), words, shown=section.passage)
+
+
+def _quotes(notes: list[Note], words: Words, *, shown: Note | None = None) -> Iterator[Element]:
+    """Yield the list of notes, if any; of one that is ``shown`` as the text above without its words."""
+    if notes:
+        yield h("ol", {"class": "quotes"}, *(_note(note, words, is_shown=note == shown) for note in notes))
+
+
+def _disagreement(told: Disagreement, words: Words) -> Element:
+    sides: list[Element] = []
+    for each in told.get("positions", []):
+        sides.append(h("p", {"class": "source", "dir": "auto"}, words.side(each)))
+        sides.append(h("blockquote", {"class": "exact", "dir": "auto"}, each["quote"]))
+    return h("div", {}, *sides) if sides else h("p", {"dir": "auto"}, told["reason"])
 
 
 def _section(section: ExportedSection, words: Words) -> Element:
@@ -243,26 +257,31 @@ def _claims(answer: ExportedAnswer, words: Words) -> Element:
     return _table([words(name) for name in ("claim", "verdict", "given_by", "quote_numbers")], rows)
 
 
-def _note(note: Note, words: Words) -> Element:
+def _note(note: Note, words: Words, *, is_shown: bool) -> Element:
     attributes = {"id": f"quote-{note.number}", "value": str(note.number)}
     if note.withheld:
         return h("li", attributes, h("p", {"class": "withheld"}, words("withheld")))
-    context = [h("p", {"class": "context", "dir": "auto"}, each["text"]) for each in note.context]
+    rows = [[h("td", {"dir": "auto"}, cell) for cell in row] for row in note.rows[1:]]
+    hangs_on = [each for each in note.context if not rows or each["role"] != "header"]
+    context = [h("p", {"class": "context", "dir": "auto"}, each["text"]) for each in hangs_on]
     around = note.around
-    quoted = h(
-        "blockquote",
-        {"class": "exact", "dir": "auto"},
-        h("span", {"class": "around"}, f"…{around.before}") if around.before.strip() else None,
-        *_highlighted(note.quote, note.highlight or (0, len(note.quote))),
-        h("span", {"class": "around"}, f"{around.after}…") if around.after.strip() else None,
+    quoted = (
+        _table(note.rows[0], [h("tr", {}, *row) for row in rows])
+        if rows
+        else h(
+            "blockquote",
+            {"class": "exact", "dir": "auto"},
+            h("span", {"class": "around"}, f"…{around.before}") if around.before.strip() else None,
+            *_highlighted(note.quote, note.highlight or (0, len(note.quote))),
+            h("span", {"class": "around"}, f"{around.after}…") if around.after.strip() else None,
+        )
     )
     open_it = h("a", {"href": note.address, "rel": _AWAY}, words("open_document")) if is_safe(note.address) else None
     return h(
         "li",
         attributes,
         h("p", {"class": "source", "dir": "auto"}, words.where(note) or note.document_id),
-        *context,
-        quoted,
+        *([] if is_shown else [*context, quoted]),
         h("p", {"class": "small"}, " ".join(words.of_note(note)), " ", open_it),
     )
 

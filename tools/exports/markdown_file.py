@@ -54,6 +54,8 @@ def _parts(transcript: Transcript, words: Words) -> Iterator[str]:
         yield f"*{words('answer_only')}*"
     if transcript.withheld:
         yield f"**{words('something_left_out')}**"
+    if transcript.text:
+        yield _marked(ExportedSection(transcript.text), words)
     notes: list[Note] = []
     for exchange in transcript.exchanges:
         yield from _exchange(exchange, words)
@@ -74,7 +76,8 @@ def _parts(transcript: Transcript, words: Words) -> Iterator[str]:
 
 def _exchange(exchange: Exchange, words: Words) -> Iterator[str]:
     yield f"## {plain(exchange.question)}"
-    yield f"*{words('asked', date=words.day(exchange.asked_at))}*"
+    if exchange.asked_at is not None:
+        yield f"*{words('asked', date=words.day(exchange.asked_at))}*"
     if exchange.selected_text:
         yield f"{words('selected')}:"
         yield "\n".join(f"> {line}" for line in _inert(fit(exchange.selected_text)).split("\n"))
@@ -90,7 +93,7 @@ def _exchange(exchange: Exchange, words: Words) -> Iterator[str]:
         yield "\n".join(f"- {_source(source, words)}" for source in answer.nearest)
     if answer.disagreements:
         yield f"### {words('disagreements')}"
-        yield "\n".join(f"- {plain(each['reason'])}" for each in answer.disagreements)
+        yield "\n".join(f"- {plain(line)}" for each in answer.disagreements for line in words.sides(each))
     if answer.account is not None:
         yield f"### {words('account')}"
         yield "\n\n".join(map(plain, words.paid(answer.account)))

@@ -25,7 +25,16 @@ from lxml import etree
 from markdown_it.tree import SyntaxTreeNode
 
 from answers.marks import grade_of
-from tools.exports.exported import Exchange, ExportedAnswer, Mark, Note, RunAccount, Transcript, shown_of
+from tools.exports.exported import (
+    Exchange,
+    ExportedAnswer,
+    ExportedSection,
+    Mark,
+    Note,
+    RunAccount,
+    Transcript,
+    shown_of,
+)
 from tools.exports.markdown_tree import Highlighted, MarkedTree, fit, is_safe, safe_target, words_only
 from tools.exports.wording import Words
 
@@ -105,6 +114,9 @@ class _WordFile:
             self._say(words("answer_only"))
         if transcript.withheld:
             self._say(words("something_left_out"), bold=True)
+        if transcript.text:
+            tree = MarkedTree(ExportedSection(transcript.text))
+            _Blocks(self, tree, {}).write(tree.root.children)
         for exchange in transcript.exchanges:
             self._exchange(exchange)
         if transcript.documents:
@@ -151,7 +163,8 @@ class _WordFile:
         self._heading(question if short else f"{' '.join(question.split())[:_LONGEST_HEADING]}…", 1)
         if not short:
             self._quoted(question)
-        self._say(words("asked", date=words.day(exchange.asked_at)))
+        if exchange.asked_at is not None:
+            self._say(words("asked", date=words.day(exchange.asked_at)))
         if exchange.selected_text:
             self._say(words("selected"))
             self._quoted(exchange.selected_text)
@@ -174,7 +187,7 @@ class _WordFile:
         self._sections(answer, notes)
         for title, lines in (
             (words("nearest"), [f"{words.source(each)}: {shown_of(each)}" for each in answer.nearest]),
-            (words("disagreements"), [each["reason"] for each in answer.disagreements]),
+            (words("disagreements"), [line for each in answer.disagreements for line in words.sides(each)]),
         ):
             self._bullets(title, lines)
         if answer.claims:

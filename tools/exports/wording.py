@@ -1,16 +1,19 @@
 """What exports say in the reader's language, from ``wording.toml``."""
 
 import tomllib
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from functools import cache
 from importlib.resources import files
 from typing import Any, Literal, get_args
 
-from graph.evidence import DatedBy, SectionClaim, Source
+from answers.marks import Grade, grade_of
+from graph.evidence import DatedBy, Disagreement, Position, SectionClaim, Source
 from tools.exports.exported import ExportedAnswer, Note, RunAccount, Transcript
 
 Language = Literal["en", "vi", "zh"]
+_WORTH: tuple[Grade, ...] = ("supported", "quoted", "checked", "unverified", "contradicted", "unsupported")
 LANGUAGES: tuple[Language, ...] = get_args(Language)
 
 
@@ -70,10 +73,28 @@ class Words:
         return self("by_text") if claim.get("by") == "text" else self("by_nobody")
 
     def state(self, answer: ExportedAnswer) -> str:
-        """Return what is said first of an answer: that it is none or not whole, or whether it answers; or ""."""
-        if answer.outcome in ("abstained", "cancelled"):
-            return self("refused" if answer.outcome == "abstained" else "cancelled")
-        return self(f"answerhood_{answer.answerhood}") if answer.answerhood is not None else ""
+        """Return what an answer is worth: that it is none or not whole, or whether it answers and how it is proven."""
+        if answer.outcome == "abstained":
+            return self("not_outright" if answer.has_bearing else "refused")
+        if answer.outcome == "cancelled" or answer.disagreements:
+            return self("disagreements" if answer.disagreements else "cancelled")
+        said = [self(f"answerhood_{answer.answerhood}")] if answer.answerhood is not None else []
+        if passages := sum(each.passage is not None for each in answer.sections):
+            said.append(self("worth_passages", count=passages))
+        elif answer.claims:
+            grades = Counter(grade_of(each.claim) for each in answer.claims)
+            parts = (self(f"worth_{each}", count=grades[each], by=answer.judges) for each in _WORTH if grades[each])
+            said.append(self("worth_statements", count=len(answer.claims), parts=", ".join(parts)))
+        return " ".join(said)
+
+    def sides(self, told: Disagreement) -> list[str]:
+        """Return what each source of a disagreement says and where, or in what they disagree."""
+        return [f"{self.side(each)}: “{each['quote']}”" for each in told.get("positions", [])] or [told["reason"]]
+
+    def side(self, position: Position) -> str:
+        """Return where one side of a disagreement stands, with the date that its text says."""
+        dated = position["date"] if position["dated_by"] == "document" else ""
+        return self._dated(position["title"], dated, "document")
 
     def made(self, transcript: Transcript) -> str:
         """Return when a transcript was made, and of which session, where its reader may know."""

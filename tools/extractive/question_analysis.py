@@ -6,7 +6,7 @@ from collections import defaultdict
 from functools import lru_cache
 
 from text.dates import dates_of, parts_of_date
-from text.late_patterns import LatePattern
+from text.late_patterns import late_pattern
 from text.normal_forms import flatten, fold_case
 from text.scripts import CJK
 
@@ -16,7 +16,7 @@ _NAME = re.compile(
     rf"(?:[A-ZÀ-ÝĐ](?:{_LETTER}|['’-])*|{_LETTER}*\d{_LETTER}*[A-Za-z]{_LETTER}*|[A-Za-z]+\d{_LETTER}*)"
     r"|[\"“《「`]([^\"”》」`]{1,40})[\"”》」`]"
 )
-_LATIN_IN_CJK = LatePattern(rf"[A-Za-z](?:{_LETTER}|[.-])*")
+_LATIN_IN_CJK = late_pattern(rf"[A-Za-z](?:{_LETTER}|[.-])*")
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _DIGIT = re.compile(r"\d")
 

@@ -8,14 +8,14 @@ from typing_extensions import TypedDict
 from answers.entries import entries_of
 from answers.entry import Entry
 from graph.evidence import Segment, SegmentBlock
-from text.late_patterns import LatePattern
+from text.late_patterns import late_pattern
 from text.normal_forms import fold_case
 
 MOST_SENTENCES = 3
 MOST_HEADINGS = 60
 MOST_READ = 40  # segments that are read for the first sentences
 SHORTEST, LONGEST = 30, 320  # characters of a sentence; half as many in scripts that write a word in one letter
-_DENSE = LatePattern(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+_DENSE = late_pattern(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _ENDS = re.compile(r"[.!。！…][\"”’)）」]?$")
 _ADDRESS = re.compile(r"https?://|www\.")
 _LEADERS = re.compile(r"(?:[.…_] ?){3}")  # before the page's number in a line of contents

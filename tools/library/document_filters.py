@@ -30,6 +30,10 @@ d.workspace = %(workspace)s AND {VISIBLE} AND NOT (d.source_type = '{MARKED}' AN
 AND (%(space)s::text IS NULL OR d.space_id = %(space)s OR d.space_slug = %(space)s)
 AND (%(title)s::text IS NULL OR normalize(d.title) ILIKE %(title)s)
 AND (%(ids)s::uuid[] IS NULL OR d.document_id = ANY(%(ids)s::uuid[]))
+AND (%(collection)s::uuid IS NULL OR EXISTS (
+     SELECT FROM collections AS c JOIN collection_documents AS m USING (workspace, collection_id)
+     WHERE c.workspace = %(workspace)s AND c.collection_id = %(collection)s::uuid AND m.document_id = d.document_id
+       AND (c.shared OR c.made_by = %(user)s)))
 AND (%(source)s::uuid IS NULL AND %(path)s::text IS NULL OR EXISTS (
      SELECT FROM places AS p JOIN sources AS s USING (workspace, source_id)
      WHERE {_OF_DOCUMENT}
@@ -79,7 +83,8 @@ class DocumentFilter:
     ``path`` how a path in one begins, or a pattern with ``*`` and ``?``. ``document_ids`` limits the list to these; ids
     that are not UUIDs are ignored. ``lasting`` leaves out documents that runs stored temporarily, as web pages.
     ``query`` is words that title, path or address have, ``media_types`` some of these,
-    ``folder`` that of the file, empty for files in none, and ``names`` exact names of files.
+    ``folder`` that of the file, empty for files in none, and ``names`` exact names of files. ``collection`` is the id
+    of a collection that the identity sees.
     """
 
     space: str | None = None
@@ -92,6 +97,7 @@ class DocumentFilter:
     media_types: Sequence[str] = ()
     folder: str | None = None
     names: Sequence[str] = ()
+    collection: str | None = None
 
     @property
     def is_empty(self) -> bool:
@@ -111,6 +117,7 @@ class DocumentFilter:
             "media_types": list(self.media_types) or None,
             "words": [containing(word) for word in (self.query or "").split()[:MOST_WORDS]] or None,
             "folder": self.folder,
+            "collection": self.collection,
             "names": [compose(name) for name in self.names] or None,
         }
 

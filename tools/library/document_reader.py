@@ -8,6 +8,7 @@ from collections import deque
 from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import asdict, dataclass, replace
+from typing import NamedTuple
 
 from graph.errors import CitewellError, UnreadableDocument
 from tools.concurrency.tasks import cancel_and_wait
@@ -38,7 +39,17 @@ BATCH_BYTES = 32_000_000  # of their rows and originals
 
 Loaded = tuple[str, int, WiredDocument]  # as ``wired_sources`` yields them
 
-_HASHES = "SELECT document_id::text, content_hash FROM documents WHERE workspace = %s AND document_id = ANY(%s::uuid[])"
+_KNOWN = """
+SELECT document_id::text, content_hash, CASE WHEN renamed THEN title END FROM documents
+WHERE workspace = %s AND document_id = ANY(%s::uuid[])
+"""
+
+
+class _Known(NamedTuple):
+    """What is stored under a document's id; the title only where a person gave it."""
+
+    content_hash: str | None = None
+    title: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +95,10 @@ class DocumentReader:
 
         Raises InvalidRequest, UnreadableDocument, DatabaseUnavailable.
         """
-        known = {} if whole else await self._known_hashes(workspace, [document.document_id])
-        how = replace(self._how, workspace=workspace, user=user, known_hash=known.get(document.document_id))
+        known = (await self._known(workspace, [document.document_id])).get(document.document_id, _Known())
+        known_hash = None if whole else known.content_hash
+        how = replace(self._how, workspace=workspace, user=user, known_hash=known_hash)
+        document = document.called(known.title)
         if self._sandbox is None:
             return await asyncio.to_thread(self._read_here, document, how, on_progress)
         return await self._read_in(self._sandbox, document, how, on_progress)
@@ -132,7 +145,7 @@ class DocumentReader:
         documents = wired_sources(sources, max_bytes=how.max_bytes, unpack=unpack)
         try:
             while loaded := await asyncio.to_thread(_load_some, documents):
-                known = await self._known_hashes(workspace, [wired.document_id for _, _, wired in loaded])
+                known = await self._known(workspace, [wired.document_id for _, _, wired in loaded])
                 for part in [loaded] if self._sandbox is None else [[each] for each in loaded]:
                     ahead.append(asyncio.create_task(self._read_loaded(part, how, known)))
                     if len(ahead) > self._ahead:
@@ -144,9 +157,12 @@ class DocumentReader:
         finally:
             await cancel_and_wait(*ahead)
 
-    async def _read_loaded(self, loaded: Sequence[Loaded], how: Reading, known: Mapping[str, str]) -> list[ReadItem]:
-        hashes = [known.get(wired.document_id) for _, _, wired in loaded]
-        hows = [replace(how, known_hash=each) if each else how for each in hashes]
+    async def _read_loaded(self, loaded: Sequence[Loaded], how: Reading, known: Mapping[str, _Known]) -> list[ReadItem]:
+        stored = [known.get(wired.document_id, _Known()) for _, _, wired in loaded]
+        hows = [replace(how, known_hash=each.content_hash) if each.content_hash else how for each in stored]
+        loaded = [
+            (name, number, wired.called(each.title)) for (name, number, wired), each in zip(loaded, stored, strict=True)
+        ]
         if self._sandbox is None:
             return await asyncio.to_thread(self._read_all_here, loaded, hows)
         [(name, number, wired)], [how] = loaded, hows
@@ -178,9 +194,9 @@ class DocumentReader:
             return file
         return replace(file, ready=file.ready.with_original(document.data))
 
-    async def _known_hashes(self, workspace: int, document_ids: Iterable[str]) -> dict[str, str]:
+    async def _known(self, workspace: int, document_ids: Iterable[str]) -> dict[str, _Known]:
         ids = [each for each in map(as_uuid, document_ids) if each is not None]
-        return dict(await self._database.fetch_all(_HASHES, [workspace, ids]))
+        return {row[0]: _Known(*row[1:]) for row in await self._database.fetch_all(_KNOWN, [workspace, ids])}
 
 
 def _load_some(documents: Iterator[Loaded]) -> list[Loaded]:

@@ -6,6 +6,7 @@ wait for each other and never deadlock. The comparison before the lock is repeat
 """
 
 import asyncio
+import hashlib
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import aclosing, contextmanager
 from dataclasses import replace
@@ -33,7 +34,7 @@ from tools.library.document_reader import DocumentReader, ReadItem
 from tools.library.new_documents import NewDocument, ReadyDocument, UnreadDocument
 from tools.library.reading import Progress, ReadFile, WiredDocument, cut_file, silent
 from tools.library.sandbox import Sandbox
-from tools.library.versions import Versions
+from tools.library.versions import KeptText, Versions
 from tools.originals.originals import Originals
 from tools.retrieval.indexing import maintain
 from tools.retrieval.placing import move_if_outgrown
@@ -48,6 +49,7 @@ __all__ = ["Ingested", "IngestedArchive", "Ingestor", "NewDocument", "Refused", 
 
 Finish = Callable[[Connection, Sequence[Ingested]], Awaitable[None]]
 Again = Callable[[str], Awaitable[ReadFile]]  # reads a document whole, by its id
+_RENAMED = "UPDATE documents SET renamed = true WHERE workspace = %s AND document_id = %s"
 EMBEDDED_AT_ONCE = 256  # segments, between two reports of progress
 
 
@@ -121,8 +123,28 @@ class Ingestor:
 
         Raises NotFound for an unknown document or version, or a document of another user, and as ``ingest`` does.
         """
+        return await self._store_kept(identity, document_id, await self._versions.load(identity, document_id, version))
+
+    async def rename(self, identity: Identity, document_id: str, title: str) -> Ingested:
+        """Give a document another title, which that of its file does not replace when it is read anew.
+
+        The title is indexed in every segment, so its text is stored again under it, as a new version. Raises NotFound,
+        also for what the identity may not change, and as ``ingest`` does.
+        """
+        kept = await self._versions.load(identity, document_id)
+        if kept.fields["title"] != title:
+            digest = hashlib.sha256(f"{kept.content_hash}:{title}".encode()).hexdigest()
+            kept = replace(kept, fields={**kept.fields, "title": title}, content_hash=digest)
+
+        async def note(connection: Connection, _: Sequence[Ingested]) -> None:
+            await connection.execute(_RENAMED, [await self._workspaces.number(identity.workspace), document_id])
+
+        return await self._store_kept(identity, document_id, kept, finish=note)
+
+    async def _store_kept(
+        self, identity: Identity, document_id: str, kept: KeptText, *, finish: Finish | None = None
+    ) -> Ingested:
         workspace = await self._workspaces.number(identity.workspace)
-        kept = await self._versions.load(identity, document_id, version)
         async with self._database.connection() as connection:
             stored = (await read_stored_documents(connection, workspace, [document_id]))[document_id]
         fields = replace(stored.fields, **kept.fields)
@@ -134,7 +156,7 @@ class Ingestor:
         async def again(_: str) -> ReadFile:
             return file
 
-        [outcome] = await self.store(identity, [file], again)
+        [outcome] = await self.store(identity, [file], again, finish=finish)
         report = _raised(outcome)
         await self.maintain(identity.workspace)
         return report

@@ -21,7 +21,7 @@ _PATH = "coalesce(d.metadata->>'file_path', '')"
 _NAMES = f"concat_ws(' ', d.title, {_PATH}, d.slug, d.url)"
 _LIST = f"""
 SELECT d.document_id::text, d.title, {_PATH}, coalesce(d.url, ''), coalesce(d.space_slug, ''),
-       d.created_at, d.updated_at, count(*) OVER ()
+       d.created_at, d.updated_at, coalesce(d.metadata->>'author', ''), d.page_count, d.original_size, count(*) OVER ()
 FROM documents AS d
 WHERE d.workspace = %(workspace)s AND {VISIBLE} AND {LASTING}
   AND (%(spaces)s::text[] IS NULL OR d.space_id = ANY(%(spaces)s) OR d.space_slug = ANY(%(spaces)s))
@@ -56,7 +56,7 @@ class LibraryCatalogue:
     ) -> LibraryQuestion | None:
         """Return what a question asks about the library; see ``graph.ports.Catalogue``."""
         asked = library_question(question, after_listing=after_listing(turns), alone=alone)
-        if asked is None or asked["sure"]:
+        if asked is None or asked["asks"] not in ("find", "mention"):
             return asked
         return asked if (await self.list(asked, identity, spaces=spaces, most=1)).total else None
 
@@ -94,8 +94,8 @@ class LibraryCatalogue:
 
         found = await self._database.read(read)
         documents = tuple(
-            ListedDocument(document_id, title, path or url or space, created, updated)
-            for document_id, title, path, url, space, created, updated, _ in found
+            ListedDocument(document_id, title, path or url or space, *known)
+            for document_id, title, path, url, space, *known, _ in found
         )
         return Listing(documents, found[0][-1] if found else 0, at_least)
 

@@ -1,13 +1,17 @@
 """Where in its original a segment, or a part of it, stands: page and boxes, anchor, sheet and cell, or slide."""
 
+import asyncio
+from bisect import bisect_right
 from collections.abc import Mapping
 from typing import Any
 
 from typing_extensions import TypedDict
 
-from answers.citations import original_place, page_at
+from answers.citations import original_place, page_at, passage_shown
+from answers.entries import entries_of
+from answers.passages import Passages
 from graph.errors import InvalidRequest, NotFound
-from graph.evidence import Identity, Segment
+from graph.evidence import Identity, Segment, ShownPassage
 from graph.ports import SegmentReader
 from tools.library.original_views import OriginalViews
 from tools.originals.originals import Originals
@@ -33,7 +37,7 @@ class PlaceInOriginal(TypedDict):
     """The place of canonical text from ``start`` to ``end`` in the original; what the format does not have is null.
 
     ``boxes`` are of PDF alone, and empty where its original is not kept, or where no files may be read. ``anchor`` is
-    the id to link to.
+    the id to link to. ``passage`` is what stands around a part of a segment, grown from it as an answer's passages are.
     """
 
     document_id: str
@@ -46,6 +50,7 @@ class PlaceInOriginal(TypedDict):
     sheet: str | None
     cell: str | None
     slide: int | None
+    passage: ShownPassage | None
 
 
 class Places:
@@ -88,6 +93,7 @@ class Places:
             sheet=place.get("sheet"),
             cell=place.get("cell"),
             slide=place.get("slide"),
+            passage=await asyncio.to_thread(_passage, segment, start, end),
         )
 
     async def _boxes(
@@ -117,3 +123,14 @@ def _box(box: Mapping[str, float], page_idx: int, place: Mapping[str, Any]) -> P
         width=place["width"],
         height=place["height"],
     )
+
+
+def _passage(segment: Segment, start: int, end: int) -> ShownPassage | None:
+    """Return the passage around a part of a segment; None of the whole, and of a part with no entry to be shown."""
+    entries = entries_of(segment)
+    at = bisect_right(entries, start, key=lambda entry: entry.start) - 1
+    if (start, end) == (segment.start, segment.end) or at < 0 or not entries[at].quotable:
+        return None
+    shown = Passages(entries).of(at)
+    last = max(end, entries[shown[-1]].end)
+    return passage_shown(segment, min(start, entries[shown[0]].start), last, highlight={"start": start, "end": end})

@@ -71,6 +71,12 @@ class WiredDocument:
         fields = {**json.loads(self.fields), "document_id": document_id}
         return replace(self, fields=json.dumps(fields), document_id=document_id)
 
+    def called(self, title: str | None) -> "WiredDocument":
+        """Return the document under a title, if there is one, unless it was sent with a title."""
+        if title is None or (fields := json.loads(self.fields)).get("title") or "error" in fields:
+            return self
+        return replace(self, fields=json.dumps({**fields, "title": title}))
+
     @property
     def expires_at(self) -> datetime | None:
         """When the document expires."""

@@ -12,14 +12,14 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from text.late_patterns import LatePattern
+from text.late_patterns import late_pattern
 from text.scripts import UNSPACED
 
 BITS = 256
 FEWEST_PAIRS = 30  # below, two texts may share most of them by chance
 MOST_WORDS = 200_000  # of a text that are looked at
 
-_WORD = LatePattern(rf"[{UNSPACED}]|[^\W_{UNSPACED}]+")
+_WORD = late_pattern(rf"[{UNSPACED}]|[^\W_{UNSPACED}]+")
 _TIMES = np.uint64(0x9E3779B97F4A7C15)
 
 

@@ -4,6 +4,7 @@ import asyncio
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import BinaryIO
 from uuid import UUID, uuid5
 
@@ -35,6 +36,7 @@ class Uploads:
         sandbox: Sandbox,
         *,
         max_bytes: int,
+        folder: Path,
     ) -> None:
         self._jobs = jobs
         self._worker = worker
@@ -42,6 +44,7 @@ class Uploads:
         self._workspaces = workspaces
         self._sandbox = sandbox
         self._max_bytes = max_bytes
+        self._folder = folder
         self._turns = FairTurns(ARCHIVES_AT_ONCE, sandbox.seconds_for(0))
 
     async def submit(self, identity: Identity, new: NewDocument) -> tuple[str, bool]:
@@ -55,7 +58,7 @@ class Uploads:
             return await self._submit(identity, [each for _, each in wired], new), False
         whose = await self._workspaces.number(identity.workspace)
         async with self._turns.take(whose):
-            with tempfile.TemporaryFile() as disk:
+            with await asyncio.to_thread(_unnamed_file, self._folder) as disk:
                 job_id, is_archive = await self._unpack(identity, new, whose, disk)
         self._worker.start()
         return job_id, is_archive
@@ -92,7 +95,7 @@ class Uploads:
                 disk.flush()  # else a full disk is told of when nobody catches it
             except OSError as error:
                 raise DiskLow(
-                    "There is no room to unpack an archive.", suggestion="Free space in the folder of temporary files."
+                    "There is no room to unpack an archive.", suggestion="Free space in the data folder."
                 ) from error
 
         async def on_document(wired: WiredDocument) -> None:
@@ -120,6 +123,15 @@ class Uploads:
             each.with_id(str(uuid5(UUID(each.document_id), identity.user))) if each.document_id in taken else each
             for each in documents
         ]
+
+
+def _unnamed_file(folder: Path) -> BinaryIO:
+    """Open a file without a name in a folder: the place for temporary files may be small, or memory."""
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        return tempfile.TemporaryFile(dir=folder)
+    except OSError:  # nothing else is kept there where the database is elsewhere
+        return tempfile.TemporaryFile()
 
 
 def _read_batches(found: Sequence[tuple[WiredDocument, int]], disk: BinaryIO) -> Iterator[list[WiredDocument]]:

@@ -12,7 +12,7 @@ from typing import Any
 from graph.errors import NotFound
 from graph.evidence import Identity
 from tools.library.catalogue import RawSegment, RawText
-from tools.retrieval.scope import VISIBLE, as_uuid, readable, reading_as
+from tools.retrieval.scope import LASTING, VISIBLE, as_uuid, readable, reading_as
 from tools.retrieval.segmenting import SegmentSpan
 from tools.retrieval.structure import unpack_blocks
 from tools.storage.database import TAKES_CHANGES, Connection, Database, rows_of
@@ -25,17 +25,18 @@ KEPT_FIELDS = (*TEXT_FIELDS, *ORIGINAL_FIELDS)
 
 VERSION_DAYS = 30  # after a text was replaced: somebody has noticed by then
 
+_FIELDS = f"""jsonb_build_object({", ".join(f"'{name}', d.{name}" for name in KEPT_FIELDS)})"""
+_SEGMENTS = """
+SELECT jsonb_agg(jsonb_build_array(s.segment_index, s.start_offset, s.end_offset, s.page_idx, s.heading, s.tokens,
+                                   s.structure, s.body) ORDER BY s.segment_index) AS segments
+FROM all_segments AS s WHERE s.workspace = %(workspace)s AND s.document_id = d.document_id
+"""
 _KEEP = f"""
 INSERT INTO document_versions (workspace, document_id, version, title, owner, readers, space_id, space_slug, fields,
                                content_hash, original_sha256, segments, changed_at, changed_by, replaced_by)
 SELECT d.workspace, d.document_id, d.version, d.title, d.owner, d.readers, d.space_id, d.space_slug,
-       jsonb_build_object({", ".join(f"'{name}', d.{name}" for name in KEPT_FIELDS)}), d.content_hash,
-       d.original_sha256, kept.segments, d.updated_at, d.changed_by, %(user)s
-FROM documents AS d CROSS JOIN LATERAL (
-    SELECT jsonb_agg(jsonb_build_array(s.segment_index, s.start_offset, s.end_offset, s.page_idx, s.heading, s.tokens,
-                                       s.structure, s.body) ORDER BY s.segment_index) AS segments
-    FROM all_segments AS s WHERE s.workspace = %(workspace)s AND s.document_id = d.document_id
-) AS kept
+       {_FIELDS}, d.content_hash, d.original_sha256, kept.segments, d.updated_at, d.changed_by, %(user)s
+FROM documents AS d CROSS JOIN LATERAL ({_SEGMENTS}) AS kept
 WHERE d.workspace = %(workspace)s AND d.document_id = ANY(%(replaced)s::uuid[]) AND d.expires_at IS NULL
   AND kept.segments IS NOT NULL AND %(keep)s > 0
 """
@@ -71,6 +72,9 @@ _READ = f"""
 SELECT v.title, v.content_hash, v.fields, v.segments
 FROM document_versions AS v JOIN documents AS d USING (workspace, document_id)
 WHERE {_OF} AND {_THEN} AND v.version = %(version)s
+"""
+_READ_CURRENT = f"""
+SELECT d.title, d.content_hash, {_FIELDS}, ({_SEGMENTS}) FROM documents AS d WHERE {_OF} AND {LASTING}
 """
 _EXPIRE = f"DELETE FROM document_versions WHERE replaced_at < now() - make_interval(days => %s) AND {TAKES_CHANGES}"
 
@@ -149,9 +153,15 @@ class Versions:
         ]
         return RawText(document_id=str(as_uuid(document_id)), title=title, segments=rows)
 
-    async def load(self, identity: Identity, document_id: str, version: int) -> KeptText:
-        """Read a version that was replaced with all that restoring it takes. Raises NotFound."""
-        _, content_hash, kept, segments = await self._read(identity, document_id, version)
+    async def load(self, identity: Identity, document_id: str, version: int | None = None) -> KeptText:
+        """Read a version that was replaced, or the current one, with all that storing it takes. Raises NotFound."""
+        if version is None:
+            found = await self._database.fetch_one(_READ_CURRENT, await self._row(identity, document_id))
+            if found is None or found[3] is None:
+                raise NotFound(f"There is no document {document_id}.")
+            _, content_hash, kept, segments = found
+        else:
+            _, content_hash, kept, segments = await self._read(identity, document_id, version)
         spans = tuple(
             SegmentSpan(index, start, end, page, heading, tokens, unpack_blocks(structure))
             for index, start, end, page, heading, tokens, structure, _ in segments

@@ -13,24 +13,24 @@ from answers.citations import context_outside, heading_path, said_segment_place
 from graph.evidence import Segment
 from graph.rows import Turn
 from prompts import Prompt
-from text.late_patterns import LatePattern
+from text.late_patterns import late_pattern
 from text.normal_forms import plain_letters, without_invisible
 from text.scripts import INVISIBLE
 
 _GAP = f"[{INVISIBLE}*_~`]{{0,6}}"
 _WIDE_GAP = rf"[\s{INVISIBLE}*_~`\\|.-]{{0,8}}"
 _EQUALS = rf"[=＝﹦꞊](?:[=＝\s{INVISIBLE}])*"
-TAG = LatePattern(
+TAG = late_pattern(
     rf"(?:[\[［【〔〚⟦({{<]{_WIDE_GAP})?(?<!\w)[SsＳｓſ]{_GAP}[EeＥｅ]{_GAP}[GgＧｇ][\s{INVISIBLE}*_~`]{{0,8}}{_EQUALS}"
     rf"|[\[［【]{_WIDE_GAP}[SsＳｓſ]{_WIDE_GAP}[EeＥｅ]{_WIDE_GAP}[GgＧｇ]{_WIDE_GAP}(?:{_EQUALS}|[:：])"
 )
 # A tag whose letters have accents or strokes, or are signs and digits that look like them, behind a bracket.
 _BRACKETS = r"\[［【〔〚⟦({<"
-LOOSE_TAG = LatePattern(rf"[{_BRACKETS}]([^{_BRACKETS}\n]{{3,40}}?)[=＝﹦꞊≡≣≈≃≅≔⩵~∼:：꞉∶→⇒⟶⟹➔➜↦»›]")
+LOOSE_TAG = late_pattern(rf"[{_BRACKETS}]([^{_BRACKETS}\n]{{3,40}}?)[=＝﹦꞊≡≣≈≃≅≔⩵~∼:：꞉∶→⇒⟶⟹➔➜↦»›]")
 _LOOKS_LIKE = str.maketrans("$5§ƨᔕʃ€3£∑ɛεξ69ɡ", "sssssseeeeeeeggg")
 _NAMED_LETTER = re.compile(r"LATIN (?:SMALL |CAPITAL )?(?:LETTER )?(?:SMALL CAPITAL )?([A-Z])(?: WITH .*)?")
 _NUMBER_LIKE = re.compile(r"[\W_]*\d[eE]\d[\W_]*")
-SPECIAL_TOKEN = LatePattern(r"[<＜](?=\s*[|｜])|(?<=[|｜])[>＞]")
+SPECIAL_TOKEN = late_pattern(r"[<＜](?=\s*[|｜])|(?<=[|｜])[>＞]")
 _TAGS = (
     "s|bos|eos|pad|unk|sys|system|user|human|assistant|developer|tool|tools|think|thinking|thought|reasoning|scratchpad|"
     "reflection|segments?|passages?|question|conversation|context|documents?|sources?|search_results?|instructions?|"
@@ -38,10 +38,10 @@ _TAGS = (
     "(?:[a-z]{1,12}:)?(?:function|tool)_?(?:calls?|response|results?|use|outputs?)|function_calls|"
     "(?:im|start|end|begin)_?(?:start|end|of_(?:turn|text|image|sentence))|[a-z]{1,8}_token"
 )
-CONTROL_TAG = LatePattern(
+CONTROL_TAG = late_pattern(
     rf"<{{1,2}}\s*(/?)\s*({_TAGS})((?:\s+[\w:-]+\s*=[^<>\n]{{0,200}})?)\s*/?\s*>{{1,2}}", re.IGNORECASE
 )
-INSTRUCTION = LatePattern(
+INSTRUCTION = late_pattern(
     r"\[\s*(/?(?:INST|SYS|SYSTEM|SYSTEM_PROMPT|ASSISTANT|USER|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS|THINK))\s*\]",
     re.IGNORECASE,
 )
@@ -55,16 +55,16 @@ _ROLES = (
 _OF_A_ROLE = r"(?:[ \t]+(?:note|notes|message|prompt|instructions?|override|update))?"
 _LABELS = "segments|passages|conversation|last message|sections to correct|tried|[a-z' ]{0,80}, as json"
 _START = r"(?:^|(?<=[\r\v\f\x85\u2028\u2029]))[ \t\u3000\xa0>#*_\-]*+"
-ROLE = LatePattern(
+ROLE = late_pattern(
     rf"({_START}(?:(?:{_ROLES}|question){_OF_A_ROLE}[ \t*_]*+|(?<=[#* \t])(?:instructions?|response|input)[ \t*_]*+"
     rf"|(?:{_LABELS})[ \t*_]*(?=[:：][ \t\r]*$)))[:：]",
     re.IGNORECASE | re.MULTILINE,
 )
 _KEYS = "sections|source_ids|standalone_question|needs_retrieval|relevant|utility|tool_calls|tool_call_id|function_call"
-ANSWER_KEY = LatePattern(
+ANSWER_KEY = late_pattern(
     rf'\\?["“”＂]({_KEYS}|role(?=\\?["“”＂]\s*[:：]\s*\\?["“”＂](?:{_ROLES})))\\?["“”＂](?=\s*[:：])', re.IGNORECASE
 )
-REPLACEMENTS: tuple[tuple[LatePattern, str], ...] = (
+REPLACEMENTS: tuple[tuple[re.Pattern[str], str], ...] = (
     (TAG, " (seg "),
     (SPECIAL_TOKEN, " "),
     (CONTROL_TAG, r"(\1\2\3)"),

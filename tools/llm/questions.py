@@ -4,13 +4,13 @@ import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, zip_longest
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, StringConstraints
 
 import prompts
 from graph.errors import BudgetExhausted, DependencyFailed, ModelReplyInvalid, fallback_failure
-from graph.evidence import Effort, Failure, Intent, SearchMode, Segment
+from graph.evidence import Asks, Effort, Failure, Intent, SearchMode, Segment
 from graph.ports import Preparation, ProposedQuestion, Rewriting
 from graph.reasons import Reason, why
 from graph.rows import Turn
@@ -42,6 +42,8 @@ MOST_LANGUAGES = 3  # of the library, that a model is told
 MOST_PARTS = 4  # of a question
 MOST_WORDINGS = 6  # in other languages
 
+_ABOUT_LIBRARY: Mapping[str, Asks] = {"about_library": "list", "file_order": "edit"}
+
 log = logging.getLogger(__name__)
 
 
@@ -49,7 +51,7 @@ class PreparationReply(BaseModel):
     """The model's reply to a preparation."""
 
     standalone_question: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=10_000)]
-    intent: Intent
+    intent: Literal[Intent, "file_order"]
     needs_retrieval: bool
     reason: str = ""
     sub_questions: list[str] | None = None
@@ -115,7 +117,8 @@ class LlmPreparer:
         except BudgetExhausted as error:
             return replace(by_rule, fallback=fallback_failure(error, Reason("prepared_by_rule")))
         needed = search == "always" or reply.needs_retrieval or (has_pages and reply.intent == "content_query")
-        intent: Intent = "content_query" if needed else reply.intent
+        about = None if needed else _ABOUT_LIBRARY.get(reply.intent)
+        intent: Intent = "small_talk" if not needed and reply.intent == "small_talk" else "content_query"
         reason = reply.reason.strip()[:300] or Reason("model_decided")
         if needed != reply.needs_retrieval:
             reason = Reason("pages_selected" if has_pages else "search_asked")
@@ -128,6 +131,7 @@ class LlmPreparer:
             by_rule.language,
             search_queries=_queries(reply.search_queries or {}, worded_in),
             sub_questions=tuple(parts) if self.effort == "thorough" and len(parts) > 1 else (),
+            about_library=about,
         )
 
     def _asks(self, turns: Sequence[Turn], search: SearchMode, *, foreign: bool) -> bool:

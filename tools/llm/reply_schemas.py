@@ -42,7 +42,7 @@ def _object(**properties: Any) -> dict[str, Any]:
 
 
 _PREPARATION = {
-    "intent": {"type": "string", "enum": ["content_query", "small_talk"]},
+    "intent": {"type": "string", "enum": ["content_query", "small_talk", "about_library", "file_order"]},
     "standalone_question": {"type": "string"},
     "needs_retrieval": {"type": "boolean"},
     "reason": {"type": "string"},

@@ -15,7 +15,6 @@ START_BEGUN = re.compile(r"(?:`{1,3}|```\w{0,10}\s{0,10})?(?:\{\s{0,20}[\"'“]?
 LONGEST_START = 70
 FENCE = re.compile(r"```\w{0,10}[ \t]{0,10}\r?\n")
 LONGEST_FENCE = 26
-PARAGRAPH_END = re.compile(r"\n[ \t\r]*\n")
 LONGEST_LABEL = 240  # characters of a line that tell whether it only names sources
 NEXT_SECTION = re.compile(r"\{\s{0,20}[\"'“]?(?:text|source_ids)[\"'”]?\s{0,5}:")
 SAID = re.compile(r"\S\s+\S|[^\W\d_a-zA-Z]{2}")  # words, rather than a name or an id

@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from graph.errors import UnreadableDocument
 from graph.evidence import BlockKind
-from text.late_patterns import LatePattern
+from text.late_patterns import late_pattern
 from text.normal_forms import compose, without_surrogates
 from text.scripts import CHINESE_AND_JAPANESE_TEXT
 
@@ -22,7 +22,7 @@ COLONS = (":", "：")  # what ends with one introduces what follows
 PAGE_BREAK = "\f"  # within a sentence or a row
 CHECK_SUFFIX = "Check the suffix of its name."  # what to do with a file that is of another format than it says
 _UNSPACED = f"[{CHINESE_AND_JAPANESE_TEXT}]"
-_UNSPACED_BREAK = LatePattern(rf"(?<={_UNSPACED})[ \t]*[\r\n]\s*(?={_UNSPACED})")
+_UNSPACED_BREAK = late_pattern(rf"(?<={_UNSPACED})[ \t]*[\r\n]\s*(?={_UNSPACED})")
 _SPACE = re.compile(r"[ \t\r\n\f]+")
 FILE_LINE = re.compile(r"[^\r\n]*(?:\r\n|[\r\n]|\Z)")
 LINE = re.compile(r"[^\r\n\f]*(?:\r\n|[\r\n\f]|\Z)")
@@ -32,6 +32,8 @@ _UNFILLED = re.compile(rf"(?!{_UNSPACED}{{5}})(?:[^\W\d_]+[ ])?[^\W\d_]+[ ]*(?:\
 _MARKED_FORMULA = re.compile("\x0e(\\d{1,7})\x0f([^\x0e]*)\x0e")
 _FORMULA_SIGNS = str.maketrans("", "", "\x0e\x0f")
 # Joiners and marks of direction stay: they change how the letters beside them look, or where.
+_SECTION = re.compile(r"(?:1|\d{1,2}(?:\.\d{1,2})+)[.)]?\s+[^\W\d]")
+FIRST_PAGE = 2000  # characters of a text that has no pages
 _UNSEEN = re.compile("[\u00ad\u200b\u2060-\u2064\ufeff]")
 _UNREADABLE = re.compile(r"[\x00-\x08\x0e-\x1f\x7f-\x9f\ufffd\ufffe\uffff\ue000-\uf8ff\U000f0000-\U0010ffff]")
 _MOST_UNREADABLE = 0.5  # of what is no white space
@@ -176,6 +178,11 @@ def without_marks(words: str) -> str:
     return _MARKED_FORMULA.sub(r"\2", words).translate(_FORMULA_SIGNS) if "\x0e" in words else words
 
 
+def names_section(heading: str) -> bool:
+    """Whether a heading has the number of a first or of an inner section, so that it is not that of the whole."""
+    return _SECTION.match(heading) is not None
+
+
 class CanonicalText:
     """A writer of canonical text, block by block, that tracks offsets and the heading path."""
 
@@ -188,6 +195,7 @@ class CanonicalText:
         self._path: list[tuple[int, str]] = []
         self._highest: tuple[int, str] | None = None
         self._is_highest_alone = True
+        self._is_highest_first = False
         self._sources: list[tuple[Literal["mathml", "latex"], str]] = []
         self._formulas: list[Formula] = []
 
@@ -205,6 +213,7 @@ class CanonicalText:
             if self._highest is None or level <= self._highest[0]:
                 self._is_highest_alone = self._highest is None or level < self._highest[0]
                 self._highest = (level, name)
+                self._is_highest_first = not self.page_idx and self._length <= FIRST_PAGE
             self.add("heading", line, anchor=anchor)
 
     def leave_headings(self) -> None:
@@ -275,8 +284,12 @@ class CanonicalText:
         return len(self._blocks) - 1
 
     def parsed(self, *, title: str | None = None, metadata: dict[str, Any] | None = None) -> Parsed:
-        """Return the written text. Its default title is the heading of the highest rank, where it has but one."""
-        title = title or (self._highest[1] if self._highest and self._is_highest_alone else None)
+        """Return the written text.
+
+        Its default title is the heading of the highest rank, where it has but one, on its first page.
+        """
+        if not title and self._highest and self._is_highest_alone and self._is_highest_first:
+            title = None if names_section(self._highest[1]) else self._highest[1]
         return Parsed(
             "".join(self._parts),
             tuple(self._blocks),

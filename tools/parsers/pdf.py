@@ -14,7 +14,7 @@ import pypdfium2 as pdfium
 import pypdfium2.raw as raw
 
 from graph.errors import UnreadableDocument
-from tools.parsers.canonical_text import CHECK_SUFFIX, CanonicalText, Parsed, things_left_out, told
+from tools.parsers.canonical_text import CHECK_SUFFIX, CanonicalText, Parsed, names_section, things_left_out, told
 from tools.parsers.pdf_blocks import BlockWriter
 from tools.parsers.pdf_headings import Bookmark, find_headings, split_headings
 from tools.parsers.pdf_layout import measured
@@ -261,7 +261,7 @@ def _largest(pages: list[Page]) -> str | None:
     first = next((place for place, line in enumerate(lines) if line.size == size), len(lines))
     words = [line.text for line in takewhile(lambda line: line.size == size, lines[first : first + 3])]
     title = " ".join(" ".join(words).split())
-    return title if 0 < len(title) <= _LONGEST_TITLE else None
+    return title if 0 < len(title) <= _LONGEST_TITLE and not names_section(title) else None
 
 
 def _refusal(data: bytes, error: pdfium.PdfiumError) -> UnreadableDocument:

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from time import monotonic
+from typing import NamedTuple
 
 from tools.parsers.programs import ProgramFailed, run_program, tesseract
 
@@ -25,13 +26,18 @@ class Recognition:
     seconds: float = 120.0
 
 
-_WANTED: ContextVar["Recognition | None"] = ContextVar("wanted", default=None)
+class _Wanted(NamedTuple):
+    how: Recognition
+    ends: float  # of the whole file, whatever other files it holds
+
+
+_WANTED: ContextVar[_Wanted | None] = ContextVar("wanted", default=None)
 
 
 @contextmanager
 def recognising(wanted: Recognition | None) -> Iterator[None]:
     """Let the parsers within recognise text in pages that have none; None leaves it as it is around."""
-    token = _WANTED.set(wanted or _WANTED.get())
+    token = _WANTED.set(_WANTED.get() if wanted is None else _Wanted(wanted, monotonic() + wanted.seconds))
     try:
         yield
     finally:
@@ -39,7 +45,7 @@ def recognising(wanted: Recognition | None) -> Iterator[None]:
 
 
 class Recognizer:
-    """A recognizer for one file: it stops when the seconds are used up, or when tesseract has failed.
+    """A recognizer for a file or one within it: it stops when the seconds are used up, or when tesseract has failed.
 
     ``hint`` says what would help where nothing was recognised, ``stopped`` whether it stopped before the end.
     """
@@ -47,7 +53,6 @@ class Recognizer:
     def __init__(self) -> None:
         self._wanted = _WANTED.get()
         self._program = tesseract() if self._wanted else None
-        self._ends = monotonic() + (self._wanted.seconds if self._wanted else 0.0)
         self.stopped = False
         self.hint = "Run text recognition (OCR) on it, and ingest the result."
         if self._wanted and not self._program:
@@ -59,14 +64,14 @@ class Recognizer:
         """Return a PDF of one page with the words of a picture in the PGM format, or None if it cannot be had."""
         if self._wanted is None or self._program is None:
             return None
-        left = self._ends - monotonic()
+        left = self._wanted.ends - monotonic()
         if left <= 0:
             self._stop(_TOO_LONG)
             return None
         try:
-            return run_program("tesseract", picture, left, self._wanted.languages, str(dpi))
+            return run_program("tesseract", picture, left, self._wanted.how.languages, str(dpi))
         except ProgramFailed as error:  # for a language that is not installed, most often
-            languages = self._wanted.languages
+            languages = self._wanted.how.languages
             failed = f"tesseract failed: check that its language data {languages!r} is installed."
             self._stop(_TOO_LONG if error.is_late else failed)
             return None

@@ -13,6 +13,7 @@ from tools.judges.examined_judge import examined_by
 from tools.judges.examiner import open_examiner
 from tools.library.background_syncs import BackgroundSyncs
 from tools.library.catalogue import Documents
+from tools.library.document_collections import Collections
 from tools.library.ingestion import Ingestor
 from tools.library.job_store import Jobs
 from tools.library.job_worker import SPARE, JobWorker
@@ -31,6 +32,7 @@ from tools.library.versions import Versions
 from tools.library.view_store import ViewStore
 from tools.library.web_library import WebLibrary, open_web
 from tools.library.web_pages import WebPages
+from tools.notes.notes import Notes
 from tools.originals.originals import Originals
 from tools.parsers import formats
 from tools.process.engines import index_worker, open_databases, open_milvus
@@ -67,6 +69,7 @@ class Library:
     embedder: Embedder
     workspaces: Workspaces
     documents: Documents
+    collections: Collections
     versions: Versions
     originals: Originals
     places: Places
@@ -85,6 +88,7 @@ class Library:
     session_events: SessionEvents
     shares: Shares
     feedback: FeedbackBook
+    notes: Notes
     searcher: SegmentSearcher
     reader: SegmentStore
     families: Families
@@ -155,7 +159,8 @@ async def open_library(settings: Settings) -> AsyncIterator[Library]:
         reader = SegmentStore(database, workspaces)
         documents = Documents(database, workspaces, originals)
         most = settings.max_document_bytes
-        uploads = Uploads(jobs, job_worker, documents, workspaces, sandbox, max_bytes=most)
+        unpacked = settings.data_dir.expanduser() / "unpacking"
+        uploads = Uploads(jobs, job_worker, documents, workspaces, sandbox, max_bytes=most, folder=unpacked)
         web_reader = WebReader(settings, sandbox)
         pages = WebPages(web_reader, sandboxed, documents, originals)
         following = Ingestor(database, workspaces, embedder, settings, followed, all_readers=True)
@@ -175,6 +180,7 @@ async def open_library(settings: Settings) -> AsyncIterator[Library]:
                     embedder=embedder,
                     workspaces=workspaces,
                     documents=documents,
+                    collections=Collections(database, workspaces),
                     versions=Versions(database, workspaces),
                     originals=originals,
                     places=Places(reader, originals, views),
@@ -193,6 +199,7 @@ async def open_library(settings: Settings) -> AsyncIterator[Library]:
                     session_events=SessionEvents(database, sessions, notifications),
                     shares=Shares(database, workspaces, settings),
                     feedback=FeedbackBook(database, workspaces),
+                    notes=Notes(database, workspaces, reader),
                     searcher=searcher,
                     reader=reader,
                     families=families,

@@ -15,7 +15,7 @@ from typing import Literal, NamedTuple
 from answers.stored_questions import ASKING, ENDS_SECTION
 from graph.errors import ConfigurationError
 from graph.evidence import SegmentBlock
-from text.late_patterns import LatePattern
+from text.late_patterns import late_pattern
 from text.scripts import HAN, HANGUL, KANA
 from text.sentences import sentences
 from text.shapes import is_question
@@ -232,8 +232,8 @@ def run_weight(run: Sequence[Piece]) -> float:
 
 _PARAGRAPH = 2_000  # tokens of a paragraph that is to stay whole: some three pages
 _CHARACTERS_OF_TOKEN = 4  # in English prose, and of the letters that say as much elsewhere; 1.3 of Han, 2 of kana
-_HAN = LatePattern(f"[{HAN}]")
-_SYLLABLES = LatePattern(f"[{KANA}{HANGUL}]")
+_HAN = late_pattern(f"[{HAN}]")
+_SYLLABLES = late_pattern(f"[{KANA}{HANGUL}]")
 _CLOSEST = 0.5  # below the weight of any letter, so that the run is cut at every grapheme
 _CHARACTERS = 6  # of a token or a word; it rarely has more
 _SIZE = re.compile(r"([1-9]\d*) (tokens|words)\Z|paragraph\Z")

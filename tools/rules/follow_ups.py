@@ -13,19 +13,19 @@ from dataclasses import dataclass
 
 from graph.rows import Turn
 from text.language import FUNCTION_WORDS
-from text.late_patterns import LatePattern
+from text.late_patterns import late_pattern
 from tools.rules.question_terms import content_words, count_content, length_of
 from tools.rules.small_talk_rules import small_talk, without_courtesies
 
 # What joins a question to the last one: the word for "and", and "what about". Of follow-ups written before this list,
 # 34 of 41 are found without and 39 with these in English, 8 and 16 of 16 in Vietnamese.
-_JOINS = LatePattern(
+_JOINS = late_pattern(
     r"(?:and|what about|và|còn|thế|vậy)(?=[\s,])|.*thì sao\W*$",
     re.IGNORECASE,
 )
 # What points at something said before, where the question has hardly said anything yet: 36 and 39 of 41 in English, 13
 # and 16 of 16 in Vietnamese, 11 and 14 of 15 in Chinese.
-_POINTS = LatePattern(
+_POINTS = late_pattern(
     r"\b(?:it|its|they|them|their|he|him|his|she|her|this|that|these|those|ones?|nó|họ|đó|ấy|này)\b"
     r"|它|(?<!其)他|她|这|那|其中",
     re.IGNORECASE,

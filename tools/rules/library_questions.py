@@ -37,7 +37,6 @@ class LibraryWords:
     """The words of one language: which kind of them stands at a place, and the patterns that capture a name."""
 
     words: re.Pattern[str]
-    find_here: tuple[re.Pattern[str], ...]
     find: tuple[re.Pattern[str], ...]
     mention: tuple[re.Pattern[str], ...]
     edit: tuple[re.Pattern[str], ...]
@@ -126,17 +125,16 @@ def library_question(question: str, *, after_listing: bool = False, alone: bool 
         kinds = language.kinds(line)
         if kinds and _is_of_library(kinds, after_listing=after_listing, alone=alone or after_listing):
             return _listed(kinds)
-        told: tuple[tuple[Asks, tuple[re.Pattern[str], ...], bool], ...] = (
-            ("edit", language.edit, True),
-            ("find", language.find_here, True),
-            ("mention", language.mention, False),
-            ("find", language.find, False),
+        told: tuple[tuple[Asks, tuple[re.Pattern[str], ...]], ...] = (
+            ("edit", language.edit),
+            ("mention", language.mention),
+            ("find", language.find),
         )
-        for asks, patterns, sure in told:
+        for asks, patterns in told:
             for pattern in patterns:
                 if found := pattern.fullmatch(line):
                     names = {name.partition("_")[0]: value for name, value in found.groupdict().items() if value}
-                    return _named(asks, names, sure=sure)
+                    return _named(asks, names)
     return None
 
 
@@ -192,11 +190,10 @@ def _listed(kinds: Mapping[str, str]) -> LibraryQuestion:
         media_type=_MEDIA_TYPES.get(kind, ""),
         since=since,
         until=until,
-        sure=True,
     )
 
 
-def _named(asks: Asks, names: Mapping[str, str], *, sure: bool) -> LibraryQuestion:
+def _named(asks: Asks, names: Mapping[str, str]) -> LibraryQuestion:
     name = next((names[each] for each in ("file", "quoted", "name") if each in names), "")
     return LibraryQuestion(
         asks=asks,
@@ -205,7 +202,6 @@ def _named(asks: Asks, names: Mapping[str, str], *, sure: bool) -> LibraryQuesti
         media_type=_MEDIA_TYPES.get(names.get("media", "").casefold(), ""),
         since="",
         until="",
-        sure=sure,
     )
 
 

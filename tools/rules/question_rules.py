@@ -10,7 +10,7 @@ from graph.rows import Turn
 from graph.usage import Meter
 from text.language import DEFAULT
 from text.language import language as detect
-from text.late_patterns import LatePattern
+from text.late_patterns import late_pattern
 from text.scripts import LATIN_CAPITAL
 from text.sentences import sentences
 from text.words import cut_near, cuts_word, without_framing
@@ -82,8 +82,8 @@ _MARKED = (
     r"(?<![\w./-])(?:--?[A-Za-z][\w-]*|/?[A-Za-z_]\w*(?:[._/:-]\w+)+(?:\(\))?|\w*(?:\d|_)[\w.]*|\w+\(\)"
     r"|\w*[a-z][A-Z]\w*|[A-Z]{2,}\w*)(?![\w])"
 )
-_CODE = LatePattern(_MARKED)
-_NEUTRAL = LatePattern(rf"{_MARKED}|(?<!^)(?<![.?!:]\s)\b[{LATIN_CAPITAL}][\w’'-]*")
+_CODE = late_pattern(_MARKED)
+_NEUTRAL = late_pattern(rf"{_MARKED}|(?<!^)(?<![.?!:]\s)\b[{LATIN_CAPITAL}][\w’'-]*")
 _LATIN_RUN = re.compile(r"[A-Za-z0-9][\w./:-]*(?:\(\))?", re.ASCII)
 
 

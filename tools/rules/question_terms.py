@@ -1,11 +1,11 @@
 """The content words of a question."""
 
 from text.language import CJK_STOP, language, stop_words
-from text.late_patterns import LatePattern
+from text.late_patterns import late_pattern
 from text.scripts import HAN
 from text.words import is_bigrammed
 
-_TOKEN = LatePattern(rf"[{HAN}]+|(?:(?![{HAN}])[^\s,;:?!()，。；：？！（）「」“”])+")
+_TOKEN = late_pattern(rf"[{HAN}]+|(?:(?![{HAN}])[^\s,;:?!()，。；：？！（）「」“”])+")
 
 
 def content_words(text: str) -> list[str]:

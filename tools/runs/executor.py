@@ -303,7 +303,7 @@ def _input(run: Run, history: list[Turn] | None) -> dict[str, Any]:
     request = run.request
     return {
         "question": request.question,
-        "page_ids": list(request.page_ids),
+        "page_ids": [*request.page_ids, *request.collected],
         "selected_text": request.selected_text,
         "history": history,
     }

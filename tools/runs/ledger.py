@@ -79,7 +79,7 @@ WITH closed AS (
     WHERE run_id = %(run_id)s AND attempt = %(attempt)s AND status <> 'finished'
     RETURNING session_id, parent_message_id, fork_checkpoint
 )
-UPDATE sessions SET updated_at = now(), selected_page_ids = %(page_ids)s
+UPDATE sessions SET updated_at = now(), selected_page_ids = %(page_ids)s, selected_collection_ids = %(collection_ids)s
 FROM closed WHERE sessions.session_id = closed.session_id
 RETURNING closed.parent_message_id::text, closed.fork_checkpoint
 """
@@ -159,8 +159,8 @@ class Ledger:
             return request, at_the_end(request)
         async with self._database.connection() as connection:
             fork = await resolve_fork(connection, session_id, request)
-        resolved = replace(request, question=fork.question, page_ids=fork.page_ids, selected_text=fork.selected_text)
-        return resolved, fork
+        asked = ("question", "page_ids", "selected_text", "collection_ids", "collected")
+        return replace(request, **{name: getattr(fork, name) for name in asked}), fork
 
     async def open(
         self, run: Run, first: LogLine, *, entry: EntryStatus, fork: Fork, title: str | None = None
@@ -311,8 +311,9 @@ def _question(run: Run) -> dict[str, Any]:
         "message_id": run.message_id,
         "question_id": question_id(run.message_id) if request.regenerate is None else None,
         "question": request.question,
-        "question_body": Jsonb(question_body(request.page_ids, request.selected_text)),
+        "question_body": Jsonb(question_body(request_to_json(request))),
         "page_ids": Jsonb(list(request.page_ids)),
+        "collection_ids": Jsonb(list(request.collection_ids)),
     }
 
 

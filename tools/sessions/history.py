@@ -144,7 +144,7 @@ async def read_asked(connection: Connection, session_id: str) -> Asked:
             parent_message_id=parent,
             role="user",
             content=question,
-            body=question_body(request.get("page_ids", ()), request.get("selected_text", "")),
+            body=question_body(request),
             outcome=None,
             stop_reason=None,
             created_at=created_at,

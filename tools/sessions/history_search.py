@@ -14,7 +14,7 @@ from psycopg.rows import dict_row
 from typing_extensions import TypedDict
 
 from graph.evidence import Identity
-from text.late_patterns import LatePattern
+from text.late_patterns import late_pattern
 from tools.retrieval.withholding import documents_of, find_unreadable, hidden_in, withhold
 from tools.sessions.session_rows import SESSION_COLUMNS, Session
 from tools.storage.database import Connection
@@ -42,8 +42,8 @@ WHERE workspace = %(workspace)s AND "user" = %(user)s AND NOT ephemeral
 ORDER BY updated_at DESC, sessions.session_id LIMIT %(limit)s
 """
 _DENSE = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff"  # scripts that are searched by any part
-_WORD = LatePattern(rf"[{_DENSE}]+|[^\W_{_DENSE}]+")
-_IS_DENSE = LatePattern(f"[{_DENSE}]")
+_WORD = late_pattern(rf"[{_DENSE}]+|[^\W_{_DENSE}]+")
+_IS_DENSE = late_pattern(f"[{_DENSE}]")
 
 
 class SessionHit(TypedDict):

@@ -3,7 +3,7 @@
 A run continues at the end of its session, or at an edited or regenerated message.
 """
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cache
 from typing import Any, Protocol
@@ -23,6 +23,7 @@ from tools.storage.database import Connection, value_of
 class RunRequest:
     """A question to a session, with its context.
 
+    ``collected`` are the documents of its collections, to be read beside those of ``page_ids``.
     ``history`` replaces the turns that the session remembers; None keeps them. ``edit`` is the id of a question of the
     session that this one replaces, ``regenerate`` that of an answer to generate again (its question is then asked
     again): either starts a branch from the session's state before that question. ``once`` asks nothing while the
@@ -33,6 +34,8 @@ class RunRequest:
     context: Context
     page_ids: tuple[str, ...] = ()
     selected_text: str = ""
+    collection_ids: tuple[str, ...] = ()
+    collected: tuple[str, ...] = ()
     history: tuple[Turn, ...] | None = None
     while_running: WhileRunning = "reject"
     edit: str | None = None
@@ -116,10 +119,10 @@ class RunReader(Protocol):
         ...
 
 
-def question_body(page_ids: Sequence[str], selected_text: str) -> dict[str, Any]:
-    """Return the body of a question: its pages, and its passage if there is one."""
-    body: dict[str, Any] = {"page_ids": list(page_ids)}
-    return {**body, "selected_text": selected_text} if selected_text else body
+def question_body(asked: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the body of a question of a stored request: its pages, and its passage and collections if any."""
+    rest = {name: asked[name] for name in ("selected_text", "collection_ids", "collected") if asked.get(name)}
+    return {"page_ids": list(asked.get("page_ids", ())), **rest}
 
 
 _MESSAGE = """
@@ -172,6 +175,8 @@ class Fork:
     parent_message_id: str | None = None
     fork_checkpoint: str | None = None
     existing_question_id: str | None = None
+    collection_ids: tuple[str, ...] = ()
+    collected: tuple[str, ...] = ()
 
 
 async def resolve_fork(connection: Connection, session_id: str, request: RunRequest) -> Fork:
@@ -198,7 +203,13 @@ async def resolve_fork(connection: Connection, session_id: str, request: RunRequ
 
 def at_the_end(request: RunRequest) -> Fork:
     """Return the fork of a request that goes on from its session's last checkpoint: see ``APART``."""
-    return Fork(request.question, request.page_ids, request.selected_text)
+    return Fork(
+        request.question,
+        request.page_ids,
+        request.selected_text,
+        collection_ids=request.collection_ids,
+        collected=request.collected,
+    )
 
 
 async def _behind(connection: Connection, session_id: str, message_id: str | None, fork: Fork) -> Fork:
@@ -217,6 +228,8 @@ async def _regenerated(connection: Connection, session_id: str, request: RunRequ
         question=message["content"],
         page_ids=tuple(body.get("page_ids", ())),
         selected_text=body.get("selected_text", ""),
+        collection_ids=tuple(body.get("collection_ids", ())),
+        collected=tuple(body.get("collected", ())),
         parent_message_id=asked,
         fork_checkpoint=await _memory_at(connection, session_id, message["parent_message_id"]),
         existing_question_id=asked,

@@ -1,13 +1,13 @@
 """The row of a session, and the SQL statements that create, read, update and lock it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from graph.errors import NotFound
 
 SESSION_COLUMNS = (
-    "session_id::text, title, selected_page_ids AS page_ids, ephemeral, dialect, external_id, page_id::text,"
-    " created_at, updated_at, pinned"
+    "session_id::text, title, selected_page_ids AS page_ids, selected_collection_ids AS collection_ids, ephemeral,"
+    " dialect, external_id, page_id::text, created_at, updated_at, pinned"
 )
 
 
@@ -15,8 +15,8 @@ SESSION_COLUMNS = (
 class Session:
     """A conversation without its messages.
 
-    ``page_ids`` are its most recently selected documents, ``page_id`` is the host's page that it was started on.
-    One that is ``pinned`` comes before the others.
+    ``page_ids`` and ``collection_ids`` are the documents and collections last selected in it, ``page_id`` is the host's
+    page that it was started on. One that is ``pinned`` comes before the others.
     """
 
     session_id: str
@@ -29,6 +29,7 @@ class Session:
     updated_at: datetime
     page_id: str | None = None
     pinned: bool = False
+    collection_ids: list[str] = field(default_factory=list)
 
 
 def unknown_session(session_id: str) -> NotFound:
@@ -40,10 +41,10 @@ OWN_SESSION = 'session_id = %(session_id)s AND workspace = %(workspace)s AND "us
 
 # Returns the existing session of a known external id, even if two requests create it at once.
 CREATE_SESSION = f"""
-INSERT INTO sessions (session_id, workspace, "user", title, page_id, selected_page_ids, dialect, external_id, ephemeral,
-                      expires_at)
-VALUES (%(session_id)s, %(workspace)s, %(user)s, %(title)s, %(page_id)s, %(page_ids)s, %(dialect)s, %(external_id)s,
-        %(ephemeral)s, CASE WHEN %(ephemeral)s THEN now() + make_interval(hours => %(hours)s) END)
+INSERT INTO sessions (session_id, workspace, "user", title, page_id, selected_page_ids, selected_collection_ids,
+                      dialect, external_id, ephemeral, expires_at)
+VALUES (%(session_id)s, %(workspace)s, %(user)s, %(title)s, %(page_id)s, %(page_ids)s, %(collection_ids)s, %(dialect)s,
+        %(external_id)s, %(ephemeral)s, CASE WHEN %(ephemeral)s THEN now() + make_interval(hours => %(hours)s) END)
 ON CONFLICT (workspace, "user", dialect, external_id) DO UPDATE SET external_id = excluded.external_id
 RETURNING {SESSION_COLUMNS}
 """
@@ -69,6 +70,7 @@ ORDER BY pinned DESC, updated_at DESC, sessions.session_id LIMIT %(limit)s
 # A new title, selection or pin does not count as use: updated_at and the order of the list stay the same.
 CHANGE_SESSION = f"""
 UPDATE sessions SET title = coalesce(%(title)s, title), selected_page_ids = coalesce(%(page_ids)s, selected_page_ids),
+    selected_collection_ids = coalesce(%(collection_ids)s, selected_collection_ids),
     pinned = coalesce(%(pinned)s, pinned)
 WHERE {OWN_SESSION} RETURNING {SESSION_COLUMNS}
 """

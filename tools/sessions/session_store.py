@@ -131,6 +131,7 @@ class Sessions:
         title: str | None = None,
         page_id: str | None = None,
         page_ids: Sequence[str] = (),
+        collection_ids: Sequence[str] = (),
         ephemeral: bool = False,
         external_id: str | None = None,
         dialect: str = "native",
@@ -155,6 +156,7 @@ class Sessions:
             "title": title or DEFAULT_TITLE,
             "page_id": page_id,
             "page_ids": Jsonb(list(page_ids)),
+            "collection_ids": Jsonb(list(collection_ids)),
             "dialect": dialect,
             "external_id": external_id,
             "ephemeral": ephemeral,
@@ -310,9 +312,10 @@ class Sessions:
         *,
         title: str | None = None,
         page_ids: Sequence[str] | None = None,
+        collection_ids: Sequence[str] | None = None,
         pinned: bool | None = None,
     ) -> Session:
-        """Change a session's title, its selected pages, or whether it is pinned; None leaves a value unchanged.
+        """Change a session's title, what is selected in it, or whether it is pinned; None leaves a value unchanged.
 
         Raises NotFound.
         """
@@ -321,6 +324,7 @@ class Sessions:
             "session_id": session_id,
             "title": title,
             "page_ids": None if page_ids is None else Jsonb(list(page_ids)),
+            "collection_ids": None if collection_ids is None else Jsonb(list(collection_ids)),
             "pinned": pinned,
         }
         async with self._database.connection() as connection:

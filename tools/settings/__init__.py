@@ -22,7 +22,6 @@ from tools.settings.loading import load_settings as load_settings
 from tools.settings.mcp_search import McpServerSettings as McpServerSettings
 from tools.settings.milvus import MilvusSettings as MilvusSettings
 from tools.settings.rerankers import RerankerSettings as RerankerSettings
-from tools.settings.retired import MOVED as MOVED
 from tools.settings.retired import RETIRED as RETIRED
 from tools.settings.runs import RunSettings as RunSettings
 from tools.settings.spending import DailyLimits as DailyLimits

@@ -17,7 +17,7 @@ from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSetti
 from graph.errors import ConfigurationError
 from tools.settings.deployment import Settings
 from tools.settings.embeddings import ONNX, STATIC
-from tools.settings.retired import drop_retired, refuse_moved, retired_in
+from tools.settings.retired import drop_retired, retired_in
 
 # Names that other stacks set, in the environment or in .env; they fill what no CITEWELL_ name does.
 ALIASES = (
@@ -73,7 +73,6 @@ class _Deployment(Settings):
     @classmethod
     def _without_retired(cls, values: dict[str, Any]) -> dict[str, Any]:
         read = _READ.get()
-        refuse_moved(read.names, values)
         read.retired |= retired_in(read.names, values)
         drop_retired(values)
         return values

@@ -17,7 +17,7 @@ from tools.storage.database import TAKES_CHANGES, Database
 from tools.storage.tenants import Workspaces
 
 By = Literal["day", "model", "user", "session"]
-Kind = Literal["verification", "suggestion", "title"]
+Kind = Literal["verification", "suggestion", "title", "comparison", "flashcards"]
 Limited = Literal["runs", "tokens", "cost"]
 LIMITED: tuple[Limited, ...] = ("runs", "tokens", "cost")
 MOST_ROWS = 1000
@@ -215,12 +215,13 @@ class Spending:
         account.settle(use)
 
     @asynccontextmanager
-    async def beside_runs(self, identity: Identity, kind: Kind) -> AsyncIterator[None]:
+    async def beside_runs(self, identity: Identity, kind: Kind, *, checked: bool = False) -> AsyncIterator[None]:
         """Charge what work of an identity beside its runs uses.
 
-        It is never refused: where a limit is reached, no model is asked.
+        Unless it is ``checked`` it is never refused: where a limit is reached, no model is asked. Raises
+        SpendingLimitReached.
         """
-        account = await self.open(identity, checked=False)
+        account = await self.open(identity, checked=checked)
         try:
             await account.refresh()
             with charged_to(account):

@@ -1,14 +1,18 @@
 """A way to one checked address for a program that resolves hosts itself, such as git.
 
 The program is told that this is its proxy. Whichever host it asks for, it is connected to that address, and speaks TLS
-with it: a host of another name has no certificate for it.
+with it: a host of another name has no certificate for it. What it fetches goes through a loop of its own in a thread of
+its own, so that a large repository holds up nobody else.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager, suppress
+import socket
+import threading
+from collections.abc import AsyncIterator, Coroutine, Sequence
+from contextlib import asynccontextmanager, closing, suppress
+from typing import Any
 
-from tools.concurrency.tasks import cancel_and_wait
+from tools.concurrency.tasks import cancel_and_wait, finish_then_cancel
 from tools.web.guard import PORTS, Target
 
 CONNECT_SECONDS = 10.0  # to each address of a host
@@ -18,6 +22,23 @@ _PIECE = 1 << 16
 @asynccontextmanager
 async def opened_tunnel(target: Target) -> AsyncIterator[str]:
     """Open an HTTP proxy on this machine that leads to a target alone; yield its address. It ends with the block."""
+    listener = socket.create_server(("127.0.0.1", 0))
+    loop, ended = asyncio.new_event_loop(), asyncio.Event()
+    thread = threading.Thread(target=_run, args=(loop, _serve(target, listener, ended)), daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+    finally:
+        loop.call_soon_threadsafe(ended.set)
+        await finish_then_cancel(asyncio.to_thread(thread.join))
+
+
+def _run(loop: asyncio.AbstractEventLoop, work: Coroutine[Any, Any, None]) -> None:
+    with closing(loop):
+        loop.run_until_complete(work)
+
+
+async def _serve(target: Target, listener: socket.socket, ended: asyncio.Event) -> None:
     port = target.url.port or PORTS[target.url.scheme]
     open_ends: set[asyncio.Task[None]] = set()
 
@@ -33,12 +54,10 @@ async def opened_tunnel(target: Target) -> AsyncIterator[str]:
         finally:
             to_program.close()
 
-    server = await asyncio.start_server(serve, "127.0.0.1", 0)
-    try:
-        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
-    finally:
-        server.close()
-        await cancel_and_wait(*open_ends)
+    server = await asyncio.start_server(serve, sock=listener)
+    await ended.wait()
+    server.close()
+    await cancel_and_wait(*open_ends)
 
 
 async def _connect(

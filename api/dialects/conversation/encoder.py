@@ -130,6 +130,7 @@ class ConversationEncoder:
         assessment = event.message.get("assessment")
         searched = self._decided is None or self._decided.needs_retrieval
         listed = event.message["sources"] if event.stop_reason == FROM_CATALOGUE else []
+        intent = self._decided.intent if self._decided else "content_query"
         return frame(
             {
                 "type": "done",
@@ -138,8 +139,8 @@ class ConversationEncoder:
                 "assistantMessageId": self._message_id or None,
                 "sources": [*map(document_source, listed)] or self._documents.sources(),
                 "contextId": "rag-query" if searched else "direct-answer",
-                "intent": self._decided.intent if self._decided else "content_query",
-                "confidence": assessment["utility"] if assessment else 0.0,
+                "intent": intent,
+                "confidence": assessment["utility"] if assessment else float(intent != "content_query"),
                 "actions": [],
                 "conversationId": self._conversation_id,
             }

@@ -154,7 +154,7 @@ async def stream_ai_chat(body: AiQuestion, by: Asking) -> Response:
     """Answer the last message, from the selected pages and the other sources that the request allows."""
     if body.model not in ("", EXTRACTIVE) and not by.settings.models and find_backend(body.model) is None:
         raise NotConfigured(f"The model {body.model!r} was requested, but no model is configured.")
-    await ask_for_model(by.settings, body.model)
+    await ask_for_model(by.settings, body.model, thinking=body.thinking)
     session_id = str(
         body.session_id or (await by.library.sessions.create(by.me, ephemeral=True, dialect=DIALECT)).session_id
     )

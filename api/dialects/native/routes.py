@@ -49,6 +49,7 @@ async def create_session(body: NewSession, me: Me, library: OpenLibrary) -> Sess
         title=body.title,
         page_id=optional(body.page_id),
         page_ids=[str(page_id) for page_id in body.page_ids],
+        collection_ids=[str(each) for each in body.collection_ids],
         ephemeral=body.ephemeral,
     )
 
@@ -87,9 +88,12 @@ async def get_session(
 @sessions_router.patch("/{session_id}", responses=problems(404, 422, 503))
 @needs("ask")
 async def change_session(session_id: UUID, body: SessionChange, me: Me, library: OpenLibrary) -> Session:
-    """Rename a session, select other pages in it, or pin it."""
+    """Rename a session, select other pages or collections in it, or pin it."""
     page_ids = None if body.page_ids is None else [str(page_id) for page_id in body.page_ids]
-    return await library.sessions.change(me, str(session_id), title=body.title, page_ids=page_ids, pinned=body.pinned)
+    collection_ids = None if body.collection_ids is None else [str(each) for each in body.collection_ids]
+    return await library.sessions.change(
+        me, str(session_id), title=body.title, page_ids=page_ids, collection_ids=collection_ids, pinned=body.pinned
+    )
 
 
 @sessions_router.post("/{session_id}/auto-title", responses=problems(404, 422, 503))
@@ -155,10 +159,19 @@ EVENTS = stream_responses(
 )
 @needs("ask")
 async def start_run(
-    session_id: UUID, body: NewRun, request: Request, me: Me, settings: AppSettings, runner: OpenRunner
+    session_id: UUID,
+    body: NewRun,
+    request: Request,
+    me: Me,
+    settings: AppSettings,
+    library: OpenLibrary,
+    runner: OpenRunner,
 ) -> Any:
     """Ask a question in a session."""
-    run = await runner.start(str(session_id), body.to_run_request(me, settings.run_knobs))
+    ticked = [str(page_id) for page_id in body.page_ids]
+    collections = [str(each) for each in body.collection_ids]
+    collected = await library.collections.resolve(me, collections, beside=ticked)
+    run = await runner.start(str(session_id), body.to_run_request(me, settings.run_knobs, collected))
     if body.stream:
         return RunStream(run, NativeEncoder(), body.on_disconnect)
     end = await wait_for_end(run, request, body.on_disconnect)

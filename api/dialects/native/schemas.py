@@ -1,6 +1,6 @@
 """Requests and replies of the native dialect."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, Literal
 from uuid import UUID
@@ -8,7 +8,7 @@ from uuid import UUID
 from pydantic import Field, ValidationInfo, ValidatorFunctionWrapHandler, field_validator
 from pydantic_core import PydanticCustomError, to_json
 
-from api.fields import Body, Question, RunOptions, SelectedIds, Title, optional
+from api.fields import Body, CollectionIds, Question, RunOptions, SelectedIds, Title, optional
 from graph.events import RunFinished
 from graph.evidence import (
     Assessment,
@@ -77,6 +77,10 @@ class RunQuestion(Body):
 class NewRun(RunOptions, RunQuestion):
     """A question, and how to answer it."""
 
+    collection_ids: CollectionIds = Field(
+        default=[],
+        description="Collections whose documents are read, and counted, as those of `page_ids`.",
+    )
     on_disconnect: Literal["cancel", "continue"] = "cancel"
     while_running: WhileRunning = Field(
         default="reject",
@@ -84,20 +88,25 @@ class NewRun(RunOptions, RunQuestion):
     )
     stream: bool = Field(default=True, description="true: Server-Sent Events; false: the finished message as JSON.")
 
-    @field_validator("page_ids", "selected_text")
+    @field_validator("page_ids", "collection_ids", "selected_text")
     @classmethod
     def _not_with_regenerate(cls, value: Any, info: ValidationInfo) -> Any:
         if value and info.data.get("regenerate") is not None:
             raise ValueError(WITH_REGENERATE)
         return value
 
-    def to_run_request(self, identity: Identity, knobs: Mapping[str, Any]) -> RunRequest:
-        """Return the requested run for this identity; ``knobs`` are the deployment's settings."""
+    def to_run_request(self, identity: Identity, knobs: Mapping[str, Any], collected: Sequence[str] = ()) -> RunRequest:
+        """Return the requested run for this identity; ``knobs`` are the deployment's settings.
+
+        ``collected`` are the documents of its collections.
+        """
         return RunRequest(
             self.question,
             self.context(identity, knobs),
             tuple(map(str, self.page_ids)),
             self.selected_text or "",
+            tuple(map(str, self.collection_ids)),
+            tuple(collected),
             while_running=self.while_running,
             edit=optional(self.edit),
             regenerate=optional(self.regenerate),
@@ -110,6 +119,7 @@ class NewSession(Body):
     title: Title | None = None
     page_id: UUID | None = Field(default=None, description="The host's page on which it was started.")
     page_ids: SelectedIds = Field(default=[])
+    collection_ids: CollectionIds = Field(default=[])
     ephemeral: bool = Field(default=False, description="Never listed; deleted after 24 hours.")
 
 
@@ -118,6 +128,7 @@ class SessionChange(Body):
 
     title: Title | None = None
     page_ids: SelectedIds | None = None
+    collection_ids: CollectionIds | None = None
     pinned: bool | None = Field(default=None, description="Whether it comes before the others in the list.")
 
 
@@ -238,7 +249,7 @@ def message_as_json(stored: StoredMessage) -> bytes:
         "content": stored.content,
         "created_at": stored.created_at,
         "versions": stored.versions if len(stored.versions) > 1 else [],
-        "page_ids": stored.body.get("page_ids", []),
+        "page_ids": [*stored.body.get("page_ids", []), *stored.body.get("collected", [])],
         "selected_text": stored.body.get("selected_text"),
         "answering": stored.answering,
         "feedback": stored.feedback,

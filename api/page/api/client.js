@@ -103,9 +103,9 @@ export class Client {
     return { names: names.filter((/** @type {unknown} */ name) => typeof name === "string"), current: String(current) };
   }
 
-  /** @param {string[]} [page_ids] @returns {Promise<Session>} */
-  createSession(page_ids = []) {
-    return this.json("api/sessions", { method: "POST", json: { page_ids } });
+  /** @param {import("./types.js").NewSession} [fields] @returns {Promise<Session>} */
+  createSession(fields = {}) {
+    return this.json("api/sessions", { method: "POST", json: fields });
   }
 
   /** @param {string} [cursor] @returns {Promise<import("./types.js").SessionList>} */
@@ -215,9 +215,14 @@ export class Client {
     return this.json(`api/documents/${id}/layout`, { list: "blocks", signal });
   }
 
-  /** Find where on its page a quote stands. @param {string} id @param {number} segment @param {number} start @param {number} end @param {AbortSignal} signal @returns {Promise<import("./types.js").PlaceBox[]>} */
+  /** Find where in its original a quote stands, and the passage around it. @param {string} id @param {number} segment @param {number} start @param {number} end @param {AbortSignal} [signal] @returns {Promise<import("./types.js").PlaceInOriginal>} */
+  place(id, segment, start, end, signal) {
+    return this.json(`api/documents/${id}/segments/${segment}/place?${query({ start, end })}`, { list: "boxes", ...(signal ? { signal } : {}) });
+  }
+
+  /** Find where on its page a quote stands. @param {string} id @param {number} segment @param {number} start @param {number} end @param {AbortSignal} signal */
   async boxes(id, segment, start, end, signal) {
-    return (await this.json(`api/documents/${id}/segments/${segment}/place?${query({ start, end })}`, { list: "boxes", signal })).boxes;
+    return (await this.place(id, segment, start, end, signal)).boxes;
   }
 
   /** @param {string[]} document_ids @returns {Promise<string[]>} Those that were deleted. */

@@ -166,6 +166,56 @@ export type CodeFinding = {
   why: Why[];
 };
 
+/**
+ * A named set of documents as somebody sees it. `documents` is the number of those that they may read, `yours` whether
+ * they may rename, share and delete it.
+ */
+export type Collection = {
+  collection_id: string;
+  name: string;
+  made_by: string;
+  shared: boolean;
+  yours: boolean;
+  documents: number;
+  created_at: string;
+  updated_at: string;
+};
+
+/** What to change of a collection; what is left out stays. */
+export type CollectionChange = {
+  name?: string | null;
+  /** Whether all of the workspace see it, or who made it alone. */
+  shared?: boolean | null;
+  /** Documents to put in; those that you may not read are left out. */
+  add?: string[];
+  /** Documents to take out. */
+  remove?: string[];
+};
+
+/** The collections that you see, by name. */
+export type CollectionList = {
+  collections: Collection[];
+};
+
+/** A column of a comparison. */
+export type ComparedDocument = {
+  document_id: string;
+  title: string;
+};
+
+/** Documents side by side. `by` says who wrote the cells: a model, or nobody, and then they quote. */
+export type Comparison = {
+  by: "model" | "quotes";
+  documents: ComparedDocument[];
+  rows: ComparisonRow[];
+};
+
+/** What documents say of a point, in the order of the columns. */
+export type ComparisonRow = {
+  point: string;
+  cells: StudyAnswer[];
+};
+
 export type ContentRemoved = {
   /** The version of the event schema. */
   schema: 1;
@@ -267,6 +317,8 @@ export type Document = {
 
 /** What to change of a document without sending it again; what is left out stays. */
 export type DocumentChange = {
+  /** What it is called from the next answer on, also when its file is read anew. */
+  title?: string | null;
   /** Who may read it from the next request on: `user:NAME`, `group:NAME`, or `everyone`. The owner always does. */
   readers?: string[] | null;
   /** Whose it is from the next request on; null for nobody's. */
@@ -429,6 +481,22 @@ export type FinishedRun = {
   message: Message;
   spent: Record<string, Spent>;
   cost?: Cost | null;
+};
+
+/** A question or a term, and the claims that answer it, each with its quotes. */
+export type Flashcard = {
+  question: string;
+  answer: StudyAnswer;
+};
+
+/**
+ * Cards, and how many more were left out since a check was not passed or time was up. `by` says who asks: a model, or
+ * the documents themselves.
+ */
+export type Flashcards = {
+  by: "model" | "documents";
+  cards: Flashcard[];
+  dropped: number;
 };
 
 /** How many documents there are of files in a folder; it is empty for those in none. */
@@ -735,6 +803,22 @@ export type ModelUse = {
   estimated_calls: number;
 };
 
+/** A collection to make, with the documents that it begins with. */
+export type NewCollection = {
+  name: string;
+  /** true: all of the workspace see it; false: you alone. */
+  shared?: boolean;
+  document_ids?: string[];
+};
+
+/** Which documents to compare, and by what; without a question a model proposes the points. */
+export type NewComparison = {
+  document_ids: string[];
+  question?: "" | string;
+  /** A configured model's name, or `extractive`; empty for the deployment's default. */
+  model?: string;
+};
+
 /** Up or down; what is wrong, in a word and in words, and in which claim, all of which may be left out. */
 export type NewFeedback = {
   rating: "up" | "down";
@@ -744,6 +828,21 @@ export type NewFeedback = {
     | null;
   text?: string | null;
   claim?: ClaimPlace | null;
+};
+
+/** Which documents to make cards of. */
+export type NewFlashcards = {
+  document_ids: string[];
+  /** A configured model's name, or `extractive`; empty for the deployment's default. */
+  model?: string;
+};
+
+/** A note, empty or with the first thing that is pinned in it, by which it is called where it has no title. */
+export type NewNote = {
+  title?: string | null;
+  /** In Markdown. */
+  text?: "" | string;
+  entry?: Pin | null;
 };
 
 /** A question, and how to answer it. */
@@ -782,6 +881,8 @@ export type NewRun = {
   answer_from?: "library" | "library_then_model" | "model" | null;
   /** `checked`: text leaves when code has checked it; `judged`: when a judge has. */
   release?: "checked" | "judged" | null;
+  /** Collections whose documents are read, and counted, as those of `page_ids`. */
+  collection_ids?: string[];
   on_disconnect?: "cancel" | "continue";
   /** If the session is already answering: `reject` with 409, `enqueue` after it, or `interrupt` it. */
   while_running?: "reject" | "enqueue" | "interrupt";
@@ -795,6 +896,7 @@ export type NewSession = {
   /** The host's page on which it was started. */
   page_id?: string | null;
   page_ids?: string[];
+  collection_ids?: string[];
   /** Never listed; deleted after 24 hours. */
   ephemeral?: boolean;
 };
@@ -837,6 +939,55 @@ export type NewWorkspace = {
   name: string;
 };
 
+/** A note with what is pinned in it, as its reader may see it today. */
+export type Note = {
+  note: NoteSummary;
+  entries: NoteEntry[];
+};
+
+/** Changes to a note; what is left out stays as it is. */
+export type NoteChange = {
+  title?: string | null;
+  /** In Markdown; empty for none. */
+  text?: "" | string | null;
+  /** Whether everybody in the workspace may read it. */
+  shared?: boolean | null;
+  /** The ids of its entries as they should stand; others stand behind them. */
+  order?: string[] | null;
+};
+
+/**
+ * What is pinned: sections in Markdown with their claims, each with the citations that prove it. `question` is empty
+ * for a passage of a document. `freshness` is the worst of its quotes today.
+ */
+export type NoteEntry = {
+  entry_id: string;
+  question: string;
+  pinned_at: string;
+  freshness: "fresh" | "moved" | "changed" | "deleted" | "withheld";
+  sections: Section[];
+  claims: SectionClaim[];
+  sources: Source[];
+};
+
+/** Notes of one's own and those that others share, the last changed first. `text` is its beginning. */
+export type NoteList = {
+  notes: NoteSummary[];
+  next_cursor: string | null;
+};
+
+/** A note without what is pinned in it. `is_own`: its reader may change it; others read it where it is shared. */
+export type NoteSummary = {
+  note_id: string;
+  title: string;
+  text: string;
+  shared: boolean;
+  is_own: boolean;
+  created_at: string;
+  updated_at: string;
+  entries: number;
+};
+
 /** The file that a document was read from; `name` is "" where it came without one. */
 export type Original = {
   sha256: string;
@@ -874,6 +1025,25 @@ export type PagesRead = {
   unused: string[];
 };
 
+/** What to pin: an answer by its session and message, or a passage by its document and words. */
+export type Pin = {
+  session_id?: string | null;
+  /** An answer of the session. */
+  message_id?: string | null;
+  /** One section of the answer, by its index. */
+  section?: number | null;
+  document_id?: string | null;
+  /** A passage of the document, in its own words. */
+  quote?: string | null;
+  /** Where the claim begins in its section, or the quote in the canonical text. */
+  start?: number | null;
+};
+
+/** The id of an entry. */
+export type PinnedEntry = {
+  entry_id: string;
+};
+
 /** The location of a quote in the current text. `segment_id` is the segment in which it begins. */
 export type Place = {
   segment_id: string;
@@ -900,6 +1070,7 @@ export type PlaceBox = {
 /**
  * The place of canonical text from `start` to `end` in the original; what the format does not have is null. `boxes` are
  * of PDF alone, and empty where its original is not kept, or where no files may be read. `anchor` is the id to link to.
+ * `passage` is what stands around a part of a segment, grown from it as an answer's passages are.
  */
 export type PlaceInOriginal = {
   document_id: string;
@@ -912,6 +1083,7 @@ export type PlaceInOriginal = {
   sheet: string | null;
   cell: string | null;
   slide: number | null;
+  passage: ShownPassage | null;
 };
 
 /**
@@ -1299,8 +1471,8 @@ export type SectionStarted = {
 };
 
 /**
- * A conversation without its messages. `page_ids` are its most recently selected documents, `page_id` is the host's
- * page that it was started on. One that is `pinned` comes before the others.
+ * A conversation without its messages. `page_ids` and `collection_ids` are the documents and collections last selected
+ * in it, `page_id` is the host's page that it was started on. One that is `pinned` comes before the others.
  */
 export type Session = {
   session_id: string;
@@ -1313,12 +1485,14 @@ export type Session = {
   updated_at: string;
   page_id?: string | null;
   pinned: boolean;
+  collection_ids?: string[];
 };
 
 /** Changes to a session; fields that are left out stay as they are. */
 export type SessionChange = {
   title?: string | null;
   page_ids?: string[] | null;
+  collection_ids?: string[] | null;
   /** Whether it comes before the others in the list. */
   pinned?: boolean | null;
 };
@@ -1600,6 +1774,18 @@ export type StepStarted = {
   at: string;
   type: "step_started";
   step: string;
+};
+
+/**
+ * What a document says of a question: claims whose checks were passed, each with its quotes. `state`: `said`; `nothing`
+ * that answers it; `doubted`, where a model said something that its checks did not pass, which is left out; `unasked`,
+ * where there was no time, or nobody could be asked.
+ */
+export type StudyAnswer = {
+  document_id: string;
+  state: "said" | "nothing" | "doubted" | "unasked";
+  claims: SectionClaim[];
+  sources: Source[];
 };
 
 /** Questions and documents to begin with. `making`: there may be more of them soon. */

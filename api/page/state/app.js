@@ -272,8 +272,7 @@ export class App {
     void readable();
     const ask = { question, ...this.selection.fields() };
     this.selection.passage.set(null);
-    const pages = this.selection.pages.value.map((page) => page.document_id);
-    await this.conversation.ask(ask, pages);
+    await this.conversation.ask(ask, this.selection.ids());
   }
 
   /** Read the document of a citation, at its quote: a step of the browser's history, as a page of its own is. @param {Reading} reading */

@@ -137,14 +137,14 @@ export class Conversation {
   /**
    * Ask a question in the session, made for it where there is none; tell a failure in `failure`.
    * @param {NewRun} ask
-   * @param {string[]} [pages] To begin a session with.
+   * @param {import("../api/types.js").NewSession} [fields] To begin a session with.
    * @returns {Promise<void>}
    */
-  async ask(ask, pages = []) {
+  async ask(ask, fields = {}) {
     this.failure.set(null);
     const { leaving: { signal }, wanted } = this;
     const create = async () => {
-      const session = await this.client.createSession(pages);
+      const session = await this.client.createSession(fields);
       if (!signal.aborted) this.session.set(session);
       return session.session_id;
     };
@@ -155,7 +155,7 @@ export class Conversation {
     } catch (error) {
       if (signal.aborted) return this.tell.refused(error);
       this.making = null;
-      return this.fail(error, ask, () => void this.ask(ask, pages));
+      return this.fail(error, ask, () => void this.ask(ask, fields));
     }
     // Another tab may be asking, too.
     ask = { while_running: "enqueue", ...ask };

@@ -4,7 +4,7 @@ import { orNull, Problem } from "../api/problem.js";
 import { followJob } from "../api/upload.js";
 import { Cell } from "./cell.js";
 import { batchOf, blank, mayRetry, retryJob, sendBatch } from "./incoming_batches.js";
-import { describedBy, twinsOf } from "./incoming_notes.js";
+import { describedBy, isNotable, twinsOf } from "./incoming_notes.js";
 
 /** @typedef {import("../api/types.js").Job} Job */
 /** @typedef {import("./incoming_batches.js").Item} Item */
@@ -21,10 +21,12 @@ export class Incoming {
   /**
    * @param {import("../api/client.js").Client} client
    * @param {() => void} changed Called when a document came in.
+   * @param {() => string} into Tells the collection that what is added now goes into; empty for none.
    */
-  constructor(client, changed) {
+  constructor(client, changed, into = () => "") {
     this.client = client;
     this.changed = changed;
+    this.into = into;
     /** @type {Map<number, Item>} */
     this.items = new Map();
     this.progress = new Cell(/** @type {Progress} */ ({ items: [], done: 0, of: 0, paused: false, seconds: null }));
@@ -66,7 +68,7 @@ export class Incoming {
   /** @param {string} name @param {Parcel} parcel */
   add(name, parcel) {
     if (!this.going().length) this.round = { at: performance.now(), done: this.ended().length };
-    this.put(blank(name, parcel));
+    this.put({ ...blank(name, parcel), collection: this.into() });
     queueMicrotask(() => this.sendNext());
   }
 
@@ -134,7 +136,7 @@ export class Incoming {
 
   /** Put all away that have come to their end; with `told` only those of which nothing is to be said. @param {boolean} [told] */
   dismissEnded(told = false) {
-    for (const item of this.ended()) if (!told || (!item.problem && !item.notes.length)) this.items.delete(item.id);
+    for (const item of this.ended()) if (!told || !isNotable(item)) this.items.delete(item.id);
     this.tell();
   }
 
@@ -200,11 +202,12 @@ export class Incoming {
     this.jobs.add(jobId);
     this.change(ids.flatMap((id) => this.items.get(id) ?? []), { jobId, state: "reading" });
     const own = ids.length === job.files ? ids : [];
+    const collection = this.items.get(ids[0] ?? 0)?.collection ?? "";
     try {
       if (this.paused) await this.act(jobId, "pause");
       for await (const { files } of followJob(this.client, jobId, new AbortController().signal)) {
         for (const [at, file] of files.entries()) {
-          own[at] ??= this.put({ ...blank(file.name, null), jobId, state: "reading" });
+          own[at] ??= this.put({ ...blank(file.name, null), jobId, collection, state: "reading" });
           this.take(own[at] ?? 0, file);
         }
         if (own !== ids) for (const id of ids) this.items.delete(id);
@@ -238,7 +241,9 @@ export class Incoming {
       if (ingested.status === "created") void this.client.deleteDocuments([ingested.document_id]).catch(() => undefined);
     } else if (item && item.state !== "added") {
       this.put({ ...item, state: "added", documentId: ingested.document_id, notes: describedBy(ingested) });
-      this.changed();
+      const json = { add: [ingested.document_id] };
+      if (!item.collection) return this.changed();
+      void orNull(this.client.json(`api/collections/${item.collection}`, { method: "PATCH", json })).then(this.changed);
     }
   }
 

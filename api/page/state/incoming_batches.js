@@ -20,6 +20,7 @@ import { sendForm } from "../api/upload.js";
  * @property {Problem | null} problem Why it was refused.
  * @property {Parcel | null} parcel
  * @property {string} jobId
+ * @property {string} collection That it goes into; empty for none.
  */
 
 const BATCH_FILES = 20;
@@ -37,7 +38,7 @@ export function mayRetry({ state, problem }) {
 /** Make an item that waits. @param {string} name @param {Parcel | null} parcel @returns {Item} */
 export function blank(name, parcel) {
   last += 1;
-  return { id: last, name, state: "waiting", share: 0, documentId: "", notes: [], problem: null, parcel, jobId: "" };
+  return { id: last, name, state: "waiting", share: 0, documentId: "", notes: [], problem: null, parcel, jobId: "", collection: "" };
 }
 
 /** Take the first that wait: files together as long as they are small, all else by itself. @param {Item[]} waiting */

@@ -9,6 +9,11 @@ import { orNull } from "../api/problem.js";
 
 const NAMES_AT_A_TIME = 50;
 
+/** Tell whether something of it is to be read: what of a file is not in its text stands with the document. @param {import("./incoming.js").Item} item */
+export function isNotable({ problem, notes }) {
+  return problem !== null || notes.some(({ kind }) => kind !== "left");
+}
+
 /** Say what the server has noticed. @param {import("../api/types.js").Ingested} ingested @returns {Note[]} */
 export function describedBy({ status, left_out, warnings, similar_to }) {
   /** @type {Note[]} */

@@ -1,4 +1,4 @@
-/** What the next question is asked with: the ticked documents, a marked passage, and where to look. */
+/** What the next question is asked with: ticked documents and collections, a marked passage, and where to look. */
 
 import { orNull } from "../api/problem.js";
 import { Cell } from "./cell.js";
@@ -6,6 +6,7 @@ import { Cell } from "./cell.js";
 /** @typedef {import("../api/types.js").Session} Session */
 /** `gone` where it can't be read any more; the title is empty and the tokens are none until they are known.
  * @typedef {{document_id: string, title: string, tokens: number, gone: boolean}} SelectedPage */
+/** @typedef {{collection_id: string, name: string, gone: boolean}} SelectedCollection */
 /** @typedef {{text: string, title: string}} Passage */
 /**
  * @typedef {object} Options
@@ -19,6 +20,7 @@ const LOOKED_UP = 100; // at a time
 /** @type {Options} */
 const USUAL = { web: false, model: "", thinking: false };
 const KEPT = "citewell.options";
+export const EXTRACTIVE = "extractive"; // how the service names what quotes without a model
 
 /** Holds what is ticked, and saves it with its session. */
 export class Selection {
@@ -26,6 +28,7 @@ export class Selection {
   constructor(client) {
     this.client = client;
     this.pages = new Cell(/** @type {SelectedPage[]} */ ([]));
+    this.collections = new Cell(/** @type {SelectedCollection[]} */ ([]));
     this.passage = new Cell(/** @type {Passage | null} */ (null));
     this.options = new Cell(kept());
     this.options.watch((options) => localStorage.setItem(KEPT, JSON.stringify(options)));
@@ -35,8 +38,8 @@ export class Selection {
     this.models = [];
     /** The session whose pages these are; null for one that is yet to begin. @type {string | null} */
     this.sessionId = null;
-    /** What the session is known to be saved with. @type {SelectedPage[]} */
-    this.saved = [];
+    /** What the session is known to be saved with. */
+    this.saved = { pages: this.pages.value, collections: this.collections.value };
     /** @type {Promise<unknown>} */
     this.saving = Promise.resolve();
     this.saves = 0;
@@ -54,14 +57,35 @@ export class Selection {
     const begun = this.sessionId === null;
     this.sessionId = sessionId;
     const ids = session?.page_ids ?? [];
-    const same = begun && String(ids) === String(this.pages.value.map((page) => page.document_id));
-    if (!same) this.pages.set(ids.map((document_id) => ({ document_id, title: "", tokens: 0, gone: false })));
-    this.saved = this.pages.value;
+    const collections = session?.collection_ids ?? [];
+    const now = this.ids();
+    const same = begun && String(ids) === String(now.page_ids) && String(collections) === String(now.collection_ids ?? []);
+    if (!same) {
+      this.pages.set(ids.map((document_id) => ({ document_id, title: "", tokens: 0, gone: false })));
+      this.collections.set(collections.map((collection_id) => ({ collection_id, name: "", gone: false })));
+    }
+    this.saved = { pages: this.pages.value, collections: this.collections.value };
     if (!same) await this.check();
   }
 
-  /** Look again what the ticked documents are called, and which of them are gone. */
+  /** Look again what is ticked is called, and what of it is gone. */
   async check() {
+    await Promise.all([this.checkPages(), this.checkCollections()]);
+  }
+
+  async checkCollections() {
+    if (!this.collections.value.length) return;
+    const found = await orNull(this.client.json("api/collections", { list: "collections" }));
+    if (!found) return; // they are as they were
+    /** @type {Map<string, string>} */
+    const names = new Map(found.collections.map((/** @type {SelectedCollection} */ { collection_id, name }) => [collection_id, name]));
+    this.collections.update((chosen) => chosen.map((each) => {
+      const name = names.get(each.collection_id);
+      return { ...each, name: name ?? each.name, gone: name === undefined };
+    }));
+  }
+
+  async checkPages() {
     const ids = this.pages.value.map((page) => page.document_id);
     /** @type {Map<string, import("../api/types.js").Document | null>} */
     const known = new Map();
@@ -83,6 +107,20 @@ export class Selection {
     const pages = this.pages.value;
     if (this.known.pages !== pages) this.known = { pages, ids: new Set(pages.map((page) => page.document_id)) };
     return this.known.ids.has(documentId);
+  }
+
+  /** Give what a session is saved with. @returns {{page_ids: string[], collection_ids?: string[]}} */
+  ids(pages = this.pages.value, collections = this.collections.value) {
+    const page_ids = pages.map((page) => page.document_id);
+    // A server of a release before knows of none.
+    const some = collections.length || this.saved.collections.length;
+    return { page_ids, ...(some ? { collection_ids: collections.map((each) => each.collection_id) } : {}) };
+  }
+
+  /** Tick a collection, or take its tick away. @param {{collection_id: string, name: string}} collection @param {boolean} ticked */
+  async tickCollection({ collection_id, name }, ticked) {
+    const others = this.collections.value.filter((each) => each.collection_id !== collection_id);
+    await this.save(this.pages.value, ticked ? [...others, { collection_id, name, gone: false }] : others);
   }
 
   /** Tick a document. @param {{document_id: string, title: string, tokens?: number}} document */
@@ -111,30 +149,35 @@ export class Selection {
   }
 
   /**
-   * Select these pages, and save them with the session. Where they can't be saved, those that were come back.
+   * Select these, and save them with the session. Where they can't be saved, those that were come back.
    * @param {SelectedPage[]} pages
+   * @param {SelectedCollection[]} [collections]
    * @throws {Problem}
    */
-  async save(pages) {
+  async save(pages, collections = this.collections.value) {
     const turn = (this.saves += 1);
     this.pages.set(pages);
+    this.collections.set(collections);
     const { sessionId } = this;
     if (!sessionId) return;
     // One after the other: a change that overtook an earlier one would be undone by it.
-    const write = this.saving.then(() => this.write(sessionId, pages, turn));
+    const write = this.saving.then(() => this.write(sessionId, { pages, collections }, turn));
     this.saving = write.catch(() => undefined);
     await write;
   }
 
-  /** @param {string} sessionId @param {SelectedPage[]} pages @param {number} turn */
-  async write(sessionId, pages, turn) {
+  /** @param {string} sessionId @param {{pages: SelectedPage[], collections: SelectedCollection[]}} chosen @param {number} turn */
+  async write(sessionId, chosen, turn) {
     if (sessionId === this.sessionId && turn !== this.saves) return; // the next one has all of this one
     try {
-      await this.client.changeSession(sessionId, { page_ids: pages.map((page) => page.document_id) });
-      if (sessionId === this.sessionId) this.saved = pages;
+      await this.client.changeSession(sessionId, this.ids(chosen.pages, chosen.collections));
+      if (sessionId === this.sessionId) this.saved = chosen;
     } catch (error) {
       // A later change, which has all of this one, may yet be saved.
-      if (sessionId === this.sessionId && turn === this.saves) this.pages.set(this.saved);
+      if (sessionId === this.sessionId && turn === this.saves) {
+        this.pages.set(this.saved.pages);
+        this.collections.set(this.saved.collections);
+      }
       throw error;
     }
   }
@@ -151,16 +194,25 @@ export class Selection {
     if (models.length && model && !models.some((each) => each.id === model)) this.choose({ model: "" });
   }
 
+  /** Give the model that answers, as far as it is known. */
+  get answering() {
+    const { model } = this.options.value;
+    return model ? this.models.find((each) => each.id === model) : this.models[0];
+  }
+
   /** Tell whether the model that answers can think. */
   get thinks() {
-    const { model } = this.options.value;
-    const answering = model ? this.models.find((each) => each.id === model) : this.models[0];
-    return answering?.thinking ?? false;
+    return this.answering?.thinking ?? false;
+  }
+
+  /** Tell whether a model answers, or documents are only quoted. */
+  get writes() {
+    return (this.answering?.id ?? EXTRACTIVE) !== EXTRACTIVE;
   }
 
   /** Tell whether the ticked documents alone answer: neither the rest of the library nor the web is asked then. */
   get limited() {
-    return this.pages.value.some((page) => !page.gone);
+    return [...this.pages.value, ...this.collections.value].some((each) => !each.gone);
   }
 
   /**
@@ -170,9 +222,9 @@ export class Selection {
   fields() {
     const { web, model, thinking } = this.options.value;
     const { limited } = this;
-    const page_ids = this.pages.value.filter((page) => !page.gone).map((page) => page.document_id);
+    const there = (/** @type {{gone: boolean}} */ each) => !each.gone;
     return {
-      page_ids,
+      ...this.ids(this.pages.value.filter(there), this.collections.value.filter(there)),
       only_selected_pages: limited,
       search: "auto",
       // "fallback" asks the web only where the library had nothing.

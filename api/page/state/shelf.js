@@ -9,7 +9,7 @@ import { MOST_TICKED } from "./selection.js";
 /** @typedef {import("../api/types.js").Source} Source */
 /** @typedef {"changed" | "title" | "name" | "type"} Sort */
 /** What is looked for, narrowed to, and how it is ordered; an empty text narrows nothing, a null folder neither.
- * @typedef {{query: string, sort: Sort, type: string, folder: string | null, source: string, grouped: boolean}} View */
+ * @typedef {{query: string, sort: Sort, type: string, folder: string | null, source: string, collection: string, grouped: boolean}} View */
 /** A row: the head of a folder, a document, or one that is still being read.
  * @typedef {{folder: string, documents: number} | {document: Document} | null} Row */
 /** How many rows there are; `known` once they were counted. `turn` grows with whatever makes them others.
@@ -21,7 +21,7 @@ const MOST_AT_A_TIME = 100; // more would hold up the page while they are taken 
 export const MOST_GROUPS = 1000; // folders that are told apart
 const TEXTS = { top_k: 10, min_score: 0.3 };
 /** @type {View} */
-const ALL = { query: "", sort: "changed", type: "", folder: null, source: "", grouped: false };
+const ALL = { query: "", sort: "changed", type: "", folder: null, source: "", collection: "", grouped: false };
 
 /** Lists, searches, deletes and brings back documents. */
 export class Shelf {
@@ -65,8 +65,9 @@ export class Shelf {
 
   /** What the list is asked for with. */
   get asked_for() {
-    const { query, type, folder, source } = this.view.value;
-    return { lasting: true, q: query || null, media_type: type || null, folder, source: source || null };
+    const { query, type, folder, source, collection } = this.view.value;
+    const narrowed = { q: query || null, media_type: type || null, source: source || null, collection: collection || null };
+    return { lasting: true, folder, ...narrowed };
   }
 
   /** In which order. @returns {{sort: string, order: "asc" | "desc"}} */

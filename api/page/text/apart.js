@@ -25,6 +25,17 @@ export function isApart(section, { outcome, refusal, sections, disagreements }) 
   const sides = disagreements.some((each) => positionsOf(each).length > 0);
   if (!section.text) return sides && section.moved && section.before !== null;
   if (refusal && outcome === "abstained") return section === sections.findLast(({ text }) => text);
-  return bothQuoted(section) && disagreements.some((each) =>
-    positionsOf(each).length > 0 && String(each.segment_ids) === String(section.sourceIds));
+  if (!bothQuoted(section)) return disagreements.some((each) => positionsOf(each).some((position) => shows(section, position)));
+  return disagreements.some((each) => positionsOf(each).length > 0 && String(each.segment_ids) === String(section.sourceIds));
+}
+
+/**
+ * Tell whether a section is the passage of a source in which one side of a disagreement stands, and nothing else.
+ * @param {Pick<SectionView, "claims">} section
+ * @param {import("../api/types.js").Position} position
+ */
+export function shows({ claims }, { document_id: id, start, end }) {
+  const [claim, ...others] = claims ?? [];
+  return Boolean(claim) && !others.length && claim?.by === "text" && claim.citations.length === 1
+    && claim.citations.some((each) => each.document_id === id && each.start <= start && each.end >= end);
 }

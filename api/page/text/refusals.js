@@ -8,6 +8,7 @@ import { words } from "../words/index.js";
 /** @type {[RegExp, Known][]} */
 const SENTENCES = [
   [/^The file is empty/, "file_empty"],
+  [/it is a scan/, "file_picture"],
   [/holds no (?:text|files)|no page has text|without text/, "file_without_text"],
   [/password|encrypted|\(DRM\)/, "file_protected"],
   [/too (?:large|long|much|many)|more than [\d,]+/, "file_too_large"],
@@ -15,11 +16,14 @@ const SENTENCES = [
   [/broken|damaged|is (?:no|not a) |cannot be opened|cannot be unpacked|is missing/, "file_broken"],
 ];
 
-/** Say why. @param {import("../api/problem.js").Problem} problem */
-export function refusalOf(problem) {
+const PICTURE = /\.(?:jpe?g|png|gif|webp|tiff?|bmp|heic)$/i;
+
+/** Say why. @param {import("../api/problem.js").Problem} problem @param {string} name Of the file. */
+export function refusalOf(problem, name) {
   const { refusals } = words.shelf.incoming;
   if (problem.code in refusals) return refusals[/** @type {Known} */ (problem.code)];
   if (problem.status === 413) return refusals.request_too_large;
+  if (problem.code === "unreadable_document" && PICTURE.test(name)) return refusals.file_picture;
   const known = problem.code === "unreadable_document" && SENTENCES.find(([pattern]) => pattern.test(problem.message));
   return known ? refusals[known[1]] : [said(problem), advice(problem)].filter(Boolean).join(" ");
 }

@@ -1,28 +1,34 @@
-/** An answer: its sections, and what there is to say of it as a whole. */
+/** An answer: what it is worth, its sections with their proof beside them, and how it came about. */
 
-import { fill, h } from "../dom.js";
+import { change, fill, h } from "../dom.js";
+import { isWithdrawn } from "../state/sections.js";
 import { isLive } from "../state/turns.js";
 import { isApart } from "../text/apart.js";
 import { words } from "../words/index.js";
 import { answerActions } from "./answer_actions.js";
-import { sourceList } from "./answer_sources.js";
 import { limitsView } from "./answer_limits.js";
-import { answerhoodLine, changesSince, verdictLine } from "./answer_summary.js";
-import { disagreements } from "./conflicts.js";
 import { outcomeView } from "./answer_outcome.js";
+import { changesSince, worthLine } from "./answer_summary.js";
+import { disagreements } from "./conflicts.js";
+import { wanted } from "./later.js";
 import { nearestList } from "./nearest.js";
 import { sectionView } from "./section.js";
+import { takenBack } from "./section_notes.js";
 
-/** Make the view of an answer. @param {import("../state/app.js").App} app @returns {import("./turn.js").TurnView} */
+/** Make the view of an answer; `account` is where the line of its run stands once it has ended.
+ * @param {import("../state/app.js").App} app @returns {import("./turn.js").TurnView & {account: HTMLElement}} */
 export function answerView(app) {
   /** @type {ReturnType<typeof sectionView>[]} */
   const views = [];
   /** @type {import("../state/run.js").Answer | null} */
   let shown = null;
+  let marginFilled = false;
   const sections = h("div", { class: "sections" });
+  const margin = h("div", { class: "margin", role: "group", "aria-label": words.proof.passages });
+  const beside = h("div", { class: "beside" }, sections, margin);
   const outcome = outcomeView(app);
   const limits = limitsView();
-  const [above, below] = [h("div", { class: "above" }), h("div", { class: "below" })];
+  const [above, back, below, account] = [h("div", { class: "above" }), h("div"), h("div", { class: "below" }), h("div")];
   const actions = answerActions(app);
   const element = h(
     "div",
@@ -30,8 +36,10 @@ export function answerView(app) {
     above,
     outcome.element,
     limits.element,
-    sections,
+    beside,
+    back,
     below,
+    account,
     actions.element,
   );
 
@@ -44,36 +52,42 @@ export function answerView(app) {
       shownSections.forEach((section, index) => {
         const view = /** @type {ReturnType<typeof sectionView>} */ (views[index]);
         view.show(section, answer);
-        view.element.hidden = isApart(section, answer);
+        view.element.hidden = isApart(section, answer) || (isWithdrawn(section) && !section.moved);
       });
     }
     fill(sections, views.map((view) => view.element));
+    const before = shownSections.filter((section) => isWithdrawn(section) && !section.moved).map((section) => section.before ?? "");
+    if (before.length !== back.querySelectorAll(".before").length) fill(back, takenBack(before));
+    // Room is kept from the first word on, so that nothing is wrapped anew when the cards come.
+    const isProven = answer !== null && answer.family !== "extractive" && answer.outcome !== "abstained" && answer.sources.length > 0;
+    beside.classList.toggle("proven", isProven);
+    if (isProven && !marginFilled) void proveBeside();
     if (!answer || answer.outcome === null) {
       fill(above);
       fill(below);
     } else if (answer !== shown) {
-      fill(above, answerhoodLine(answer), changesSince(answer));
-      fill(
-        below,
-        disagreements(app, answer),
-        verdictLine(answer),
-        answer.outcome === "abstained" ? nearestList(app, answer) : null,
-        sourceList(app, answer),
-      );
+      fill(above, worthLine(answer), changesSince(answer));
+      fill(below, disagreements(app, answer), answer.outcome === "abstained" ? nearestList(app, answer) : null);
     }
     shown = answer;
   }
 
+  async function proveBeside() {
+    marginFilled = true;
+    const loaded = await wanted(app, () => import("./margin.js"), () => void proveBeside());
+    loaded?.fillMargin(sections, margin);
+  }
+
   return {
     element,
+    account,
     show(turn, answering = false) {
       const { answer, run } = turn;
       if (answer !== shown || answer === null) showAnswer(answer);
       outcome.show(turn, answering);
       limits.show(turn);
       actions.show(turn, answering);
-      element.classList.toggle("abstained", answer?.outcome === "abstained" && !answer.refusal);
-      element.setAttribute("aria-busy", String(isLive(run)));
+      change(element, { "aria-busy": String(isLive(run)) });
     },
   };
 }

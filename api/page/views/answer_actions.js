@@ -3,11 +3,12 @@
 import { change, h } from "../dom.js";
 import { labels } from "../words/along/labels.js";
 import { words } from "../words/index.js";
+import { labels as noting } from "../words/notes/labels.js";
 import { regenerate } from "./answer_outcome.js";
 import { copyButton } from "./copying.js";
 import { feedbackButtons } from "./feedback.js";
 import { icon, textButton } from "./icons.js";
-import { wanted } from "./later.js";
+import { pin, wanted } from "./later.js";
 import { takeMenu } from "./take_menu.js";
 import { versionSwitch } from "./versions.js";
 
@@ -36,11 +37,17 @@ export function answerActions(app) {
   const feedback = feedbackButtons(app);
   const take = takeMenu(app, labels().answer, () => shown?.answerId ?? null);
   take.classList.add("small");
+  const pinned = textButton("quiet small", () => {
+    const session_id = app.conversation.session.value?.session_id;
+    if (session_id && shown?.answerId) void pin(app, { session_id, message_id: shown.answerId });
+  }, icon("pin"), h("span", { class: "wide-only" }, noting().pin));
+  change(pinned, { title: noting().pinAnswer, "aria-label": noting().pinAnswer });
   const element = h(
     "div",
     { class: "actions" },
     versions.element,
     copy,
+    pinned,
     again,
     feedback.elements,
     take,
@@ -72,6 +79,7 @@ export function answerActions(app) {
       const { answer, run } = turn;
       const ended = answer !== null && answer.outcome !== null;
       copy.hidden = !ended || !answer.sections.some((section) => section.text);
+      pinned.hidden = copy.hidden || turn.answerId === null;
       again.hidden = answering || !ended || turn.answerId === null;
       feedback.show(turn, ended && turn.answerId !== null);
       take.hidden = !ended || turn.answerId === null;

@@ -2,6 +2,7 @@
 
 import { fill, h } from "../dom.js";
 import { isLive } from "../state/turns.js";
+import { hasBearing } from "../text/worth.js";
 import { words } from "../words/index.js";
 import { advice, said } from "../words/problems.js";
 import { withCode } from "./failure.js";
@@ -43,8 +44,8 @@ function outcomeOf(app, turn, answering) {
   if (!answer || answer.outcome === "failed") return failed(app, turn, answering);
   const why = reasonOf(answer.stopReason);
   if (answer.outcome === "abstained") {
-    const box = panel("calm", "dash", words.answer.abstained);
-    box.append(...(answer.refusal ? refusalLines(answer.refusal, why) : []));
+    const isNear = answer.stopReason === "nothing_relevant" && hasBearing(answer); // the line above says so
+    const box = h("div", { class: "panel calm" }, answer.refusal ? refusalLines(answer.refusal, isNear ? "" : why) : null);
     if (answer.stopReason === "library_empty") box.append(libraryButton(app));
     return box;
   }
@@ -81,7 +82,7 @@ function failed(app, turn, answering) {
  * @param {string} id Of the answer, or of a question that got none.
  */
 export function regenerate(app, turn, id) {
-  const { page_ids: _pages, selected_text: _passage, only_selected_pages: only, ...fields } = app.selection.fields();
+  const { page_ids: _pages, collection_ids: _sets, selected_text: _passage, only_selected_pages: only, ...fields } = app.selection.fields();
   const alone = only === true && (turn.pageIds.length > 0 || turn.selectedText !== null);
   goToQuestion();
   void app.conversation.ask({ ...fields, only_selected_pages: alone, regenerate: id });

@@ -14,34 +14,17 @@ import { icon } from "./icons.js";
 /** @type {Record<import("../api/types.js").SourceKind, import("./icons.js").IconName>} */
 export const KINDS = { page: "page", search: "book", web: "web" };
 
-/** List the sources that are cited, with what a mark means, and apart those that were only read, folded. @param {App} app @param {Answer} answer */
+/** List the sources that are cited, with what a mark means, and apart those that were only read. @param {App} app @param {Answer} answer */
 export function sourceList(app, answer) {
   const numbers = numbersOf(answer);
   const numberOf = (/** @type {Source} */ { index }) => numbers.get(index) ?? index;
   const sources = [...answer.sources].sort((one, other) => numberOf(one) - numberOf(other));
-  if (!sources.length) return null;
   const indices = new Set(citedIn(answer));
-  const cited = sources.filter(({ index }) => indices.has(index));
-  const others = sources.filter(({ index }) => !indices.has(index));
-  const rows = (/** @type {Source[]} */ shown) =>
-    shown.map((source) => h("li", null, sourceButton(app, source, sources, numberOf(source))));
-  const list = h("ol", { class: "sources" });
-  const marks = cited.length ? h("p", { class: "muted" }, words.answer.marks) : "";
-  const rest = h("ol", { class: "sources", "aria-label": words.answer.onlyRead });
-  const element = h("details", { class: "all-sources", ontoggle: fillOnce });
-
-  function fillOnce() {
-    if (list.childElementCount || rest.childElementCount) return;
-    list.append(...rows(cited));
-    rest.append(...rows(others));
-  }
-
-  const told = cited.length
-    ? [words.answer.cited(cited.length), others.length ? words.answer.alsoRead(others.length) : ""]
-    : [words.answer.sources(others.length)];
-  element.append(h("summary", null, told.filter(Boolean).join(" · ")), marks, list);
-  if (others.length) element.append(cited.length ? h("p", { class: "muted" }, words.answer.onlyRead) : "", rest);
-  return element;
+  const lists = [sources.filter(({ index }) => indices.has(index)), sources.filter(({ index }) => !indices.has(index))];
+  const said = [words.answer.marks, words.answer.onlyRead];
+  return lists.flatMap((shown, at) => (shown.length
+    ? [h("p", { class: "muted" }, said[at] ?? ""), h("ol", { class: "sources" }, shown.map((source) => h("li", null, sourceButton(app, source, sources, numberOf(source)))))]
+    : []));
 }
 
 /** Find the source that a segment is read from. @param {Source[]} sources @param {string} segmentId */

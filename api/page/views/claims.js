@@ -11,12 +11,11 @@ import { badge, marker } from "./marker.js";
 /**
  * Dress a section's text in its claims.
  * @param {import("../state/app.js").App} app
- * @param {import("./popover.js").Popover} popover
  * @param {Claim[]} claims
  * @param {(index: number) => import("./marker.js").Standing} standing
  * @returns {import("../text/markup.js").Dress}
  */
-export function dressOf(app, popover, claims, standing) {
+export function dressOf(app, claims, standing) {
   /** @type {HTMLElement[][]} */
   const pieces = claims.map(() => []);
   const piecesOf = (/** @type {number} */ index) => /** @type {HTMLElement[]} */ (pieces[index]);
@@ -38,13 +37,20 @@ export function dressOf(app, popover, claims, standing) {
       let first = index;
       while (first && continues(/** @type {Claim} */ (claims[first - 1]), claims[first])) first -= 1;
       const shown = pieces.slice(first, index + 1).flat();
-      const markers = sources.map((source) => marker(app, popover, source, standing(index), shown));
-      const needsNone = mark === "pending" || ["supported", "quoted", "checked"].includes(grade);
-      const signs = needsNone ? [] : [badge(popover, standing(index), piecesOf(index))];
+      const markers = sources.map((source) => marker(app, source, standing(index), shown));
+      const needsNone = mark === "pending" || ["supported", "quoted", "checked"].includes(grade) || isAlike(claim, claims[index + 1]);
+      let alike = index;
+      while (!needsNone && alike && isAlike(claims[alike - 1], claim)) alike -= 1;
+      const signs = needsNone ? [] : [badge(standing(index), pieces.slice(alike, index + 1).flat())];
       // The joiner keeps them on the line on which the claim ends.
       return markers.length || signs.length ? [h("span", { class: "behind" }, JOINER, markers, signs)] : [];
     },
   };
+}
+
+/** Tell whether the next claim is in doubt for the same reasons, so that one sign serves both. @param {Claim | undefined} claim @param {Claim | undefined} following */
+function isAlike(claim, following) {
+  return claim?.verdict === following?.verdict && String(claim?.reasons) === String(following?.reasons) && claim?.judge?.says === following?.judge?.says;
 }
 
 const JOINER = "\u2060";

@@ -4,9 +4,10 @@ import { fill, h } from "../dom.js";
 import { isLive } from "../state/turns.js";
 import { words } from "../words/index.js";
 import { icon, textButton } from "./icons.js";
+import { mentionsIn } from "./later.js";
 import { questionField } from "./question_field.js";
 import { selectionOptions } from "./selection_options.js";
-import { documentScope, markedPassage } from "./selection_scope.js";
+import { chosenChips, documentScope, putLastAway } from "./selection_scope.js";
 
 const DRAFT = "citewell.draft.";
 
@@ -20,8 +21,9 @@ export function composer(app) {
       "aria-label": words.composer.label,
       enterkeyhint: "send",
     },
-    { send: () => form.requestSubmit(), escape, changed },
+    { send: () => form.requestSubmit(), escape, changed, keys },
   );
+  const mentions = mentionsIn(app, field);
   const stop = textButton("stop", () => stopRun(), icon("stop"), words.composer.stop);
   const ask = h("span", null, words.composer.ask);
   const send = h("button", { type: "submit", class: "primary send", disabled: true }, ask, icon("send"));
@@ -83,6 +85,13 @@ export function composer(app) {
     else sessionStorage.removeItem(DRAFT + (shown ?? ""));
   }
 
+  /** @param {KeyboardEvent} event */
+  function keys(event) {
+    const { selectionStart, selectionEnd } = field.text;
+    const first = event.key === "Backspace" && selectionStart === 0 && selectionEnd === 0;
+    return first ? putLastAway(app) : mentions(event);
+  }
+
   function stopRun() {
     field.text.focus();
     void conversation.stop();
@@ -112,7 +121,7 @@ function selectionBar(app) {
   return h(
     "div",
     { class: "selection", role: "group", "aria-label": words.selection.label },
-    markedPassage(app, scope.querySelector("button") ?? scope),
+    chosenChips(app, scope.querySelector("button") ?? scope),
     h("div", { class: "options" }, scope, selectionOptions(app)),
   );
 }

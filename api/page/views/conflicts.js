@@ -2,12 +2,13 @@
 
 import { h } from "../dom.js";
 import { numbersOf } from "../text/numbering.js";
-import { bothQuoted, positionsOf } from "../text/apart.js";
+import { bothQuoted, positionsOf, shows } from "../text/apart.js";
 import { sayReason } from "../text/reasons.js";
 import { number } from "../words/format.js";
 import { words } from "../words/index.js";
-import { dateOf, pathOf, saidPlace, sourceButton, sourceOf } from "./answer_sources.js";
-import { icon, textButton } from "./icons.js";
+import { sourceButton, sourceOf } from "./answer_sources.js";
+import { icon } from "./icons.js";
+import { passageText, quotedFrom } from "./passage.js";
 
 /** @typedef {import("../state/app.js").App} App */
 /** @typedef {import("../state/run.js").Answer} Answer */
@@ -18,45 +19,36 @@ import { icon, textButton } from "./icons.js";
 export function disagreements(app, answer) {
   if (!answer.disagreements.length) return null;
   const told = answer.disagreements.map((each) => h("li", null, sidesOf(app, answer, each) ?? bare(app, answer, each)));
-  const title = h("p", { class: "outcome" }, icon("unsure"), h("strong", null, words.apart.disputed(answer.disagreements.length)));
-  return h("section", { class: "panel disagreements" }, title, h("ul", null, told));
+  return h("section", { class: "disagreements", "aria-label": words.apart.disputed(answer.disagreements.length) }, h("ul", null, told));
 }
 
 /** @param {App} app @param {Answer} answer @param {Disagreement} disagreement */
 function sidesOf(app, answer, disagreement) {
   const positions = positionsOf(disagreement);
   if (!positions.length) return null;
-  const dates = new Set(positions.map(({ date }) => date));
-  const newest = dates.size > 1 && positions.every(({ date }) => date) ? positions[0] : null;
+  const isDated = positions.every(({ date, dated_by: by }) => date && by === "document") && new Set(positions.map(({ date }) => date)).size > 1;
   return h(
     "ol",
     { class: "positions" },
-    positions.map((position) => h("li", null, sideOf(app, answer, position, position === newest))),
+    positions.map((position, at) => h("li", { class: "section" }, sideOf(app, answer, position, isDated && at === 0))),
   );
 }
 
 /** @param {App} app @param {Answer} answer @param {Position} position @param {boolean} newest */
 function sideOf(app, answer, position, newest) {
+  const { document_id: documentId, title, value, dated_by: by, date } = position;
   const source = sourceOf(answer.sources, position.segment_id);
-  const shown = source && (numbersOf(answer).get(source.index) ?? source.index);
+  const shown = source ? number(numbersOf(answer).get(source.index) ?? source.index) : "";
   const cited = citationOf(answer, position);
-  const place = source ? [pathOf(source, cited), saidPlace({ ...source, ...cited }, words.answer.page)].filter(Boolean).join(" · ") : "";
-  const { documentId, title } = { documentId: position.document_id, title: position.title };
-  const read = () => app.read({ documentId, title, citations: [cited], at: 0 });
-  return [
-    position.value ? h("p", { class: "value", dir: "auto" }, position.value) : null,
-    h("blockquote", { dir: "auto" }, h("q", null, position.quote)),
-    h(
-      "p",
-      { class: "from" },
-      shown === undefined ? null : h("span", { class: "number" }, number(shown)),
-      h("span", { class: "what" },
-        h("span", { class: "title", dir: "auto" }, title),
-        place ? h("span", { class: "place", dir: "auto" }, place) : null,
-        position.date ? h("span", { class: "date" }, dateOf(position), newest ? ` · ${words.apart.newest}` : null) : null),
-    ),
-    textButton("quiet small", read, icon("book"), words.proof.read),
-  ];
+  const own = by === "document" ? { date, dated_by: by } : { date: "" }; // the day on which it was stored decides nothing
+  const label = words.proof.marker(shown, title, words.proof.read);
+  const onclick = () => app.read({ documentId, title, citations: [cited], at: 0 });
+  const way = h("button", { type: "button", class: "marker quoted", "aria-label": label, onclick }, shown ? h("span", null, shown) : icon("book"));
+  const from = quotedFrom(way, { heading: "", page_idx: null, ...source, title }, { ...source, ...cited, ...own });
+  if (newest) from.append(h("span", { class: "newest" }, words.apart.newest));
+  const whole = answer.sections.find((section) => shows(section, position));
+  const passage = whole?.claims?.[0]?.citations[0];
+  return [value ? h("p", { class: "value", dir: "auto" }, value) : null, from, passageText(passage ? { ...passage, text: whole?.text ?? "" } : cited)];
 }
 
 /** Give the citation of a position, or make one of it. @param {Answer} answer @param {Position} position @returns {import("../api/types.js").Citation} */

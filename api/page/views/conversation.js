@@ -2,8 +2,8 @@
 
 import { fill, h } from "../dom.js";
 import { isLive, isSending } from "../state/turns.js";
+import { worthOf } from "../text/worth.js";
 import { words } from "../words/index.js";
-import { answerhoodIn } from "./answer_summary.js";
 import { emptyView } from "./empty.js";
 import { failureView } from "./failure.js";
 import { followUps } from "./follow_ups.js";
@@ -99,8 +99,8 @@ export function conversationView(app) {
       if (!run) continue;
       if (isLive(run)) now.add(view);
       else if (going.has(view)) {
-        const known = answerhoodIn(run.answer);
-        fill(said, words.conversation.ended[run.answer.outcome ?? "failed"], known && ` ${known.said}, ${known.share}.`);
+        const worth = worthOf(run.answer);
+        fill(said, words.conversation.ended[run.answer.outcome ?? "failed"], worth && ` ${worth.line}.`);
       }
     }
     if (now.size && !going.size) fill(said);

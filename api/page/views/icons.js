@@ -17,6 +17,7 @@ const PATHS = {
   copy: "M9 9h10v11H9zM5 15V4h10",
   trash: "M5 7h14M10 7V4h4v3M7 7l1 13h8l1-13",
   book: "M5 5h6a2 2 0 0 1 2 2v13a2 2 0 0 0-2-2H5zM21 5h-6a2 2 0 0 0-2 2v13a2 2 0 0 1 2-2h6z",
+  set: "M3 6h6l2 2h10v11H3zM3 11h18",
   web: "M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18M3 12h18M12 3c3 3 3 15 0 18M12 3c-3 3-3 15 0 18",
   page: "M7 3h7l4 4v14H7zM14 3v4h4",
   upload: "M12 16V5M7 10l5-5 5 5M5 19h14",

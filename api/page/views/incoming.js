@@ -4,6 +4,7 @@ import { fill, h } from "../dom.js";
 import { number, percent } from "../words/format.js";
 import { words } from "../words/index.js";
 import { mayRetry } from "../state/incoming_batches.js";
+import { isNotable } from "../state/incoming_notes.js";
 import { omissionsOf, warningsOf } from "../text/omissions.js";
 import { refusalOf } from "../text/refusals.js";
 import { icon, iconButton, textButton } from "./icons.js";
@@ -14,7 +15,7 @@ import { icon, iconButton, textButton } from "./icons.js";
 /** @typedef {import("../state/incoming_notes.js").Note} Note */
 /** @typedef {import("../state/shelf.js").Shelf} Shelf */
 
-const FEW_TOLD = 3; // one by one, but for those of which there is something to say
+const FEW_TOLD = 3; // one by one; when all have ended, of those of which there is something to say
 const MOST_TOLD = 100; // where all are wanted
 const SEEN_MS = 8000; // that what went well stays
 const MINUTE = 60;
@@ -61,7 +62,7 @@ export function incomingView(app, incoming, shelf) {
     const refused = items.filter(({ state }) => state === "refused");
     element.hidden = !items.length;
     const going = done < of;
-    const same = items.filter(({ notes }) => notes.some(({ kind }) => kind === "same"));
+    const same = items.filter((item) => isSame(item));
     const text = goingText(progress, refused.length, same.length);
     if (count.textContent !== text) count.textContent = text;
     bar.hidden = !going;
@@ -73,8 +74,9 @@ export function incomingView(app, incoming, shelf) {
     buttons.retry.hidden = going || !refused.some((item) => mayRetry(item));
     buttons.dismiss.hidden = going;
     const ranked = items.toSorted((one, other) => rank(one) - rank(other));
-    const notable = ranked.filter((item) => !rank(item)).length;
-    const shown = ranked.slice(0, unfolded ? MOST_TOLD : Math.min(Math.max(notable, FEW_TOLD), MOST_TOLD));
+    const notable = items.filter((item) => isNotable(item)).length;
+    const few = going || items.length <= FEW_TOLD ? FEW_TOLD : Math.min(notable, FEW_TOLD);
+    const shown = ranked.slice(0, unfolded ? MOST_TOLD : few);
     rows = new Map(shown.map((item) => [item.id, rows.get(item.id) ?? itemRow(app, incoming, shelf)]));
     for (const item of shown) rows.get(item.id)?.show(item);
     fill(list, [...rows.values()].map((row) => row.element));
@@ -98,10 +100,11 @@ export function incomingView(app, incoming, shelf) {
     const news = items.filter(({ id, state }) => !told.has(id) && (state === "added" || state === "refused"));
     if (!news.length) return;
     for (const { id } of news) told.add(id);
-    const added = news.filter(({ problem }) => !problem).length;
-    const { tellAdded, tellRefused } = words.shelf.incoming;
-    const refusals = news.flatMap(({ name, problem }) => (problem ? [tellRefused(name, refusalOf(problem))] : []));
-    status.textContent = [added ? tellAdded(added) : "", ...refusals].filter(Boolean).join(" ");
+    const there = news.filter((item) => isSame(item)).length;
+    const added = news.filter(({ problem }) => !problem).length - there;
+    const { tellAdded, tellThere, tellRefused } = words.shelf.incoming;
+    const refusals = news.flatMap(({ name, problem }) => (problem ? [tellRefused(name, refusalOf(problem, name))] : []));
+    status.textContent = [added ? tellAdded(added) : "", there ? tellThere(there) : "", ...refusals].filter(Boolean).join(" ");
   }
   return { element };
 }
@@ -114,10 +117,15 @@ function goingText({ done, of, paused, seconds }, refused, same) {
   return [begins, left, same ? there(same) : "", refused ? notAdded(refused) : ""].filter(Boolean).join(" · ");
 }
 
+/** @param {Item} item */
+function isSame({ notes }) {
+  return notes.some(({ kind }) => kind === "same");
+}
+
 /** What is to be read comes first, then what is on its way, and last what is done or waits. @param {Item} item */
-function rank({ state, notes }) {
-  if (state === "refused" || notes.length) return 0;
-  return { sending: 1, reading: 1, waiting: 2, added: 3, refused: 0 }[state];
+function rank(item) {
+  const told = isNotable(item) ? (isSame(item) ? 2 : 1) : 9;
+  return Math.min(told, { refused: 0, sending: 3, reading: 3, waiting: 4, added: 5 }[item.state]);
 }
 
 /** @param {Note} note */
@@ -142,6 +150,12 @@ function itemRow(app, incoming, shelf) {
   const again = iconButton("again", "", act((id) => incoming.retry(id)));
   const away = iconButton("close", "", act((id) => (isGoing() ? incoming.cancel(id) : incoming.dismiss(id))));
   const element = h("li", null, drawing, h("div", { class: "what" }, name, state, why, replace), again, away);
+
+  /** Whoever runs this hears also what would help. @param {import("../api/problem.js").Problem} problem @param {string} name */
+  function whyOf(problem, name) {
+    const runs = problem.code === "unreadable_document" && app.person.value?.scopes?.includes("admin");
+    return [refusalOf(problem, name), runs ? problem.suggestion : ""].filter(Boolean).join(" ");
+  }
 
   function isGoing() {
     return shown?.state !== "added" && shown?.state !== "refused";
@@ -170,8 +184,8 @@ function itemRow(app, incoming, shelf) {
     element.dataset.state = item.state;
     name.textContent = name.title = item.name;
     fill(drawing, icon(item.state === "added" ? "check" : item.state === "refused" ? "cross" : "upload"));
-    state.textContent = item.state === "sending" && item.share ? sending(percent(item.share)) : states[item.notes.some(({ kind }) => kind === "same") ? "same" : item.state];
-    const text = item.problem ? refusalOf(item.problem) : item.notes.map((note) => noteOf(note)).join(" ");
+    state.textContent = item.state === "sending" && item.share ? sending(percent(item.share)) : states[isSame(item) ? "same" : item.state];
+    const text = item.problem ? whyOf(item.problem, item.name) : item.notes.map((note) => noteOf(note)).join(" ");
     why.textContent = text;
     why.hidden = !text;
     again.hidden = !mayRetry(item);

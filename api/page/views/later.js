@@ -6,8 +6,6 @@ import { goToQuestion } from "./question_field.js";
 
 /** @typedef {import("../state/app.js").App} App */
 
-const REST_MS = 2000; // after all else has come
-
 /**
  * Fetch a module now that it is wanted; where it can't be had, say so, with a way to try again.
  * @template Module
@@ -45,8 +43,15 @@ function hostOf(app) {
       app.selection.passage.set({ text, title });
       goToQuestion();
     },
+    pin: (quote, documentId) => void pin(app, { document_id: documentId, quote }),
     page: app,
   };
+}
+
+/** Pin something to a note. @param {App} app @param {import("../api/types.js").Pin} what */
+export async function pin(app, what) {
+  const loaded = await wanted(app, () => import("./notes_pinning.js"), () => void pin(app, what));
+  if (loaded) await loaded.pin(app, what);
 }
 
 /** Make the place of what asks for a login or a key. @param {App} app */
@@ -65,16 +70,28 @@ export function accountPlace(app) {
   return place;
 }
 
+/**
+ * Offer documents and collections behind an "@" in a field.
+ * @param {App} app
+ * @param {import("./question_field.js").QuestionField} field
+ * @returns {(event: KeyboardEvent) => boolean} Tells whether a key meant one of them.
+ */
+export function mentionsIn(app, field) {
+  /** @type {ReturnType<typeof import("./mentions.js").mentionList> | null} */
+  let list = null;
+  const put = once(app, () => import("./mentions.js"), ({ mentionList }) => (list = mentionList(app, field)));
+  field.text.addEventListener("input", () => field.text.value.includes("@") && void put());
+  return (event) => list?.press(event) ?? false;
+}
+
 /** Make the place of the documents. @param {App} app */
 export function libraryPlace(app) {
   const place = h("div", { class: "place", id: "shelf" });
-  const put = once(app, () => import("./shelf.js"), ({ shelf }) => shelf(app, place));
-  // What is open from the start comes when the rest is there, or when somebody does something.
-  let waits = app.libraryOpen.value;
-  const come = () => app.libraryOpen.value && void put();
-  app.libraryOpen.watch(() => (waits ? (waits = false) : come()));
-  app.begun.watch((begun) => begun && setTimeout(come, REST_MS));
-  for (const name of ["pointerdown", "keydown"]) addEventListener(name, come, { capture: true, once: true });
+  const put = once(app, () => import("./shelf.js"), ({ shelf }) => void shelf(app, place));
+  // It has its head and its room from the start. What is in it comes when the rest is there.
+  place.append(h("section", { class: "shelf" }, h("header", null, h("h2", null, words.shelf.label))));
+  const come = () => app.libraryOpen.value && app.begun.value && !app.locked.value && void put();
+  for (const cell of [app.libraryOpen, app.begun, app.locked]) cell.watch(come);
   app.brought.watch((brought) => brought && put());
   for (const name of /** @type {const} */ (["dragenter", "dragover", "drop"])) {
     addEventListener(name, (event) => {

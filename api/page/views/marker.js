@@ -1,32 +1,50 @@
-/** What stands behind a claim: its mark, a numbered marker for each source that bears it, and a sign where it is not proven. */
+/** What stands behind a claim: a numbered marker for each source that bears it, or a sign where it is not proven. */
 
-import { h } from "../dom.js";
+import { change, h } from "../dom.js";
 import { gradeOf } from "../text/grades.js";
 import { numbersOf } from "../text/numbering.js";
 import { number } from "../words/format.js";
 import { words } from "../words/index.js";
+import { cardOf } from "./card.js";
 import { icon } from "./icons.js";
 import { passageIn } from "./passage.js";
-import { sourceProof, verdictProof } from "./proof.js";
+import { verdictProof } from "./proof.js";
 import { CHANGES, SIGNS, changeOf } from "./verdicts.js";
 
+/** @typedef {import("../state/app.js").App} App */
 /** @typedef {import("../api/types.js").Citation} Citation */
 /** @typedef {import("../api/types.js").Claim} Claim */
 /** @typedef {import("../state/run.js").Answer} Answer */
 /** What a claim stands on now: it is asked for when something is shown, so that it is never what it was before.
  * @typedef {() => {claim: Claim, answer: Answer}} Standing */
+/**
+ * What a marker shows.
+ * @typedef {object} Proof
+ * @property {string} key The same where it is the same.
+ * @property {() => HTMLElement} show Makes the card of it.
+ * @property {(lit: boolean) => void} light Marks what it proves, and its card.
+ * @property {HTMLElement | null} card The one beside the text.
+ */
+
+/** @type {WeakMap<Element, Proof>} */
+export const proofs = new WeakMap();
+/** @type {WeakMap<Element, HTMLElement>} */
+const unfolded = new WeakMap();
+/** The marker whose quote is being read. @type {WeakMap<App, {button: HTMLElement, reading: unknown} | null>} */
+const current = new WeakMap();
 
 /**
- * Make the marker of a source of a claim. A click with the mouse reads the document; anything else shows the proof.
- * @param {import("../state/app.js").App} app
- * @param {import("./popover.js").Popover} popover
+ * Make the marker of a source of a claim. It reads the document where the passage is in sight already, beside the text
+ * or as the text; elsewhere it unfolds the passage below the sentence.
+ * @param {App} app
  * @param {number} index Of the source.
  * @param {Standing} standing
  * @param {HTMLElement[]} pieces Of the claim.
  */
-export function marker(app, popover, index, standing, pieces) {
+export function marker(app, index, standing, pieces) {
   const { claim, answer } = standing();
-  const own = claim.citations.filter((citation) => citation.source_index === index);
+  const citationsNow = () => standing().claim.citations.filter((citation) => citation.source_index === index);
+  const own = citationsNow();
   const change = changeOf(own.find((citation) => changeOf(citation.freshness))?.freshness);
   const title = titleOf(answer, index);
   const grade = gradeOf(claim);
@@ -39,39 +57,96 @@ export function marker(app, popover, index, standing, pieces) {
       type: "button",
       class: `marker ${grade} ${change ?? ""}`.trim(),
       "aria-label": words.proof.marker(shown, title, said),
+      onclick() {
+        if (isPassage || app.reading.value || proof.card?.checkVisibility()) read();
+        else unfold(button, proof.show);
+      },
+      onpointerenter: () => proof.light(true),
+      onpointerleave: () => proof.light(false),
+      onfocus: () => proof.light(true),
+      onblur: () => proof.light(false),
     },
     h("span", null, shown),
     sign && icon(sign),
   );
-  const read = () => popover.read(button, readingOf(index, standing()));
-  return popover.explain(button, {
-    pieces,
-    label: words.proof.label(shown),
-    press: read,
-    parts() {
-      const { claim, answer } = standing();
-      const citations = claim.citations.filter((citation) => citation.source_index === index);
-      const isShown = passageIn({ claims: [claim] }, answer) !== null;
-      return sourceProof(claim, citations, answer.sources.find((source) => source.index === index), read, isShown);
+  const isPassage = passageIn({ claims: [claim] }, answer) !== null;
+  const read = () => readFrom(app, button, readingOf(index, standing()));
+  /** @type {Proof} */
+  const proof = {
+    key: JSON.stringify([shown, title, own.map(({ document_id, start, end, freshness }) => [document_id, start, end, freshness])]),
+    card: null,
+    show: () => cardOf(app, shown, standing().answer.sources.find((source) => source.index === index), citationsNow(), read),
+    light(lit) {
+      for (const piece of pieces) piece.classList.toggle("shown", lit);
+      proof.card?.classList.toggle("lit", lit);
     },
-  });
+  };
+  if (!isPassage) proofs.set(button, proof);
+  return button;
 }
 
 /**
- * Make the sign of a claim that is not proven; it says why.
- * @param {import("./popover.js").Popover} popover
+ * Make the sign of claims that are not proven; it unfolds why.
  * @param {Standing} standing
  * @param {HTMLElement[]} pieces
  */
-export function badge(popover, standing, pieces) {
+export function badge(standing, pieces) {
   const { verdict } = standing().claim;
-  const word = words.proof.verdicts[verdict];
+  const lit = (/** @type {boolean} */ on) => () => pieces.forEach((piece) => piece.classList.toggle("shown", on));
   const button = h(
     "button",
-    { type: "button", class: `marker sign ${verdict}`, "aria-label": words.proof.badge(word) },
+    {
+      type: "button",
+      class: `marker sign ${verdict}`,
+      "aria-label": words.proof.badge(words.proof.verdicts[verdict]),
+      "aria-expanded": "false",
+      onclick: () => unfold(button, () => verdictProof(standing().claim)),
+      onpointerenter: lit(true),
+      onpointerleave: lit(false),
+    },
     icon(SIGNS[verdict]),
   );
-  return popover.explain(button, { pieces, label: word, press: null, parts: () => verdictProof(standing().claim) });
+  return button;
+}
+
+/** Unfold something below the sentence of a button, or fold it again. @param {HTMLElement} button @param {() => HTMLElement} make */
+function unfold(button, make) {
+  const open = unfolded.get(button);
+  change(button, { "aria-expanded": String(!open) });
+  if (open) {
+    unfolded.delete(button);
+    return open.remove();
+  }
+  const made = make();
+  unfolded.set(button, made);
+  for (const each of [made, button]) {
+    each.addEventListener("keydown", (event) => {
+      if (event.key !== "Escape" || unfolded.get(button) !== made) return;
+      event.preventDefault();
+      unfold(button, make);
+      button.focus();
+    });
+  }
+  (button.closest(".table, .code") ?? button.closest(".behind"))?.after(made);
+  made.scrollIntoView({ block: "nearest" });
+}
+
+/** Read a document from a marker, which is marked as long as that is read. @param {App} app @param {HTMLElement} button @param {import("../state/app.js").Reading | null} reading */
+function readFrom(app, button, reading) {
+  if (!reading) return;
+  if (!current.has(app)) {
+    app.reading.watch((now) => {
+      const known = current.get(app);
+      if (now === known?.reading) return;
+      known?.button.removeAttribute("aria-current");
+      current.set(app, null);
+    });
+  }
+  current.get(app)?.button.removeAttribute("aria-current");
+  current.set(app, { button, reading });
+  change(button, { "aria-current": "true" });
+  button.focus({ preventScroll: true });
+  app.read(reading);
 }
 
 /**
@@ -82,7 +157,7 @@ export function badge(popover, standing, pieces) {
  */
 function readingOf(index, { claim, answer }) {
   const wanted = claim.citations.find((citation) => citation.source_index === index);
-  if (!wanted) return null;
+  if (!wanted || wanted.freshness === "deleted" || wanted.freshness === "withheld") return null;
   const all = answer.sections.flatMap((section) => (section.claims ?? []).flatMap((each) => each.citations));
   const own = new Map([[placeOf(wanted), wanted]]);
   for (const citation of all) {

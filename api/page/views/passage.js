@@ -1,14 +1,19 @@
 /** A passage as it is shown: where it is quoted from, and in it the entry that answers best. */
 
-import { h } from "../dom.js";
+import { fill, h } from "../dom.js";
 import { gradeOf } from "../text/grades.js";
 import { highlighted, highlightIn } from "../text/highlighted.js";
+import { codePoints } from "../text/offsets.js";
+import { isReadable, readable, render } from "../text/reading.js";
 import { words } from "../words/index.js";
 import { dateOf, pathOf, saidPlace } from "./answer_sources.js";
 
 /** @typedef {import("../api/types.js").Citation} Citation */
 /** @typedef {import("../api/types.js").Source} Source */
 /** @typedef {import("../text/highlighted.js").Quoted} Quoted */
+/** What is shown of a document; `text` is the same in Markdown. @typedef {Quoted & {text?: string, context?: Citation["context"]}} Shown */
+
+const CELLS = / \| |^\| | \|$/; // what the server puts between the cells of a row
 
 /**
  * Give the citation of a section that shows a passage and says nothing of its own.
@@ -24,16 +29,17 @@ export function passageIn({ claims }, { family }) {
 /**
  * Say where a passage is quoted from, and which other documents hold a copy of it; of all of them the date, if it tells anything.
  * @param {HTMLElement} way The button that leads there.
- * @param {Source | undefined} source
+ * @param {Pick<Source, "title" | "heading" | "page_idx"> | undefined} source
  * @param {Pick<Citation, "page_idx" | "slide" | "sheet" | "cell" | "page_label" | "heading_path" | "copies" | "date" | "dated_by">} place
+ * @param {string} [lead] What stands before the title.
  */
-export function quotedFrom(way, source, place) {
+export function quotedFrom(way, source, place, lead = `${words.proof.quotedFrom} `) {
   const at = saidPlace({ ...place, page_idx: place.page_idx ?? source?.page_idx ?? null }, words.answer.page);
   const path = source ? pathOf(source, place) : "";
   return h("p", { class: "quoted-from" }, way, h(
     "span",
     null,
-    `${words.proof.quotedFrom} `,
+    lead,
     h("cite", { class: "title", dir: "auto" }, source?.title ?? ""),
     path && [" › ", h("bdi", null, path)],
     at && [" · ", h("bdi", null, at)],
@@ -72,8 +78,31 @@ export function dressOfPassage(text, { start, end }, { start: from, quote, highl
   };
 }
 
+/** Show a passage as what it is, or where its Markdown is not known, as it stands in its document. @param {Shown} shown */
+export function passageText(shown) {
+  const text = shown.text || rowsOf(shown);
+  const element = h("div", { class: "text", dir: "auto" });
+  const write = () => {
+    if (!isReadable()) void readable().then((came) => came && write());
+    const dress = dressOfPassage(text, { start: 0, end: codePoints(text) }, shown);
+    fill(element, ...render(text, { dress }, write));
+  };
+  if (text) write();
+  else fill(element, h("p", { class: "as-written" }, quotedText(shown)));
+  return element;
+}
+
+/** Give rows of a table under the header that they hang on as Markdown; nothing where they are none. @param {Shown} shown */
+function rowsOf({ quote, context = [] }) {
+  const rows = [...context.filter(({ role }) => role === "header").map(({ text }) => text), ...quote.split("\n")].map((row) => row.split(CELLS));
+  const width = rows[0]?.length ?? 0;
+  if (width < 2 || rows.length < 2 || rows.some((row) => row.length !== width)) return "";
+  const [head = [], ...body] = rows.map((row) => `| ${row.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`);
+  return [head, `|${" --- |".repeat(width)}`, ...body].join("\n");
+}
+
 /** Show a quote word for word, marked what answers best in it. @param {Quoted} quoted @returns {(string | HTMLElement)[]} */
-export function quotedText(quoted) {
+function quotedText(quoted) {
   const { before, best, after } = highlighted(quoted);
   return (before + after).trim() ? [before, saidOnce().mark(best), after] : [quoted.quote];
 }

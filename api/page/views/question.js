@@ -79,7 +79,7 @@ export function questionView(app, name) {
     const question = field.question();
     if (!question || !shown?.questionId || edit.hidden) return;
     const { questionId, pageIds, selectedText } = shown;
-    const { selected_text: _, ...fields } = app.selection.fields();
+    const { selected_text: _, collection_ids: _others, ...fields } = app.selection.fields();
     close();
     goToQuestion();
     const only = fields.only_selected_pages === true && (pageIds.length > 0 || selectedText !== null);

@@ -24,10 +24,11 @@ export function goToQuestion() {
 /**
  * Make the field that a question is written in.
  * @param {import("../dom.js").Attributes} attributes
- * @param {{send: () => void, escape: () => void, changed?: () => void}} on
+ * @param {{send: () => void, escape: () => void, changed?: () => void, keys?: (event: KeyboardEvent) => boolean}} on
+ *   `keys` says whether a key meant something else.
  * @returns {QuestionField}
  */
-export function questionField(attributes, { send, escape, changed }) {
+export function questionField(attributes, { send, escape, changed, keys }) {
   const name = `limit-${(fields += 1)}`;
   const limit = h("p", { id: name, class: "limit", role: "status" });
   const text = h("textarea", { rows: 1, dir: "auto", "aria-describedby": name, ...attributes, oninput, onkeydown });
@@ -60,7 +61,8 @@ export function questionField(attributes, { send, escape, changed }) {
   function onkeydown(event) {
     // An input method uses Enter and Escape for itself; some browsers tell that by the code 229 alone.
     if (event.isComposing || event.keyCode === 229) return;
-    if (event.key === "Enter" && !event.shiftKey) {
+    if (keys?.(event)) event.preventDefault();
+    else if (event.key === "Enter" && !event.shiftKey) {
       event.preventDefault();
       send();
     } else if (event.key === "Escape") escape();

@@ -25,6 +25,7 @@ import { readerViews } from "./reader_views.js";
  * @property {(reading: Reading) => void} read
  * @property {() => void} refused Called where credentials are wanted.
  * @property {((text: string, title: string) => void) | null} ask Asks about a passage; null where nothing can be asked.
+ * @property {(text: string, documentId: string) => void} [pin] Pins a passage to a note.
  * @property {import("../state/app.js").App | null} page Offers guides to documents; null where nothing can be asked.
  */
 
@@ -39,7 +40,8 @@ export function reader(app, place) {
   const links = readerLinks(app.client);
   const guide = app.page && guideFold(app.page);
   const quotes = readerPassages({ go, ask: app.ask && ask });
-  const views = readerViews(app.client, app.ask && ask);
+  const { pin } = app;
+  const views = readerViews(app.client, app.ask && ask, pin && ((passage) => pin(passage, app.reading.value?.documentId ?? "")));
   const failed = h("div", { class: "failed", role: "alert", hidden: true });
   const close = iconButton("close", words.reader.close, () => app.reading.set(null), "quiet close");
   const header = h(

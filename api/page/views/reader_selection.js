@@ -1,9 +1,10 @@
-/** A button beside text that is selected in the reader, to ask about it. */
+/** Buttons beside text that is selected in the reader, to ask about it and to pin it. */
 
 import { fill, h } from "../dom.js";
 import { codePoints } from "../text/offsets.js";
 import { number } from "../words/format.js";
 import { words } from "../words/index.js";
+import { labels } from "../words/notes/labels.js";
 
 export const MOST = 1000; // characters that a question's passage may have
 const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;
@@ -14,15 +15,13 @@ const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;
  * @param {() => readonly HTMLElement[]} segments
  * @param {(text: string) => void} ask
  * @param {string} [between] What stands between the texts of two segments.
+ * @param {(text: string) => void} [pin]
  */
-export function readerSelection(scroller, segments, ask, between = "") {
-  const button = h(
-    "button",
-    { type: "button", class: "primary small", onclick, onpointerdown: keep, onmousedown: keep },
-    words.reader.ask,
-  );
+export function readerSelection(scroller, segments, ask, between = "", pin) {
+  const button = selecting(words.reader.ask, ask);
+  const pinning = pin && selecting(labels().pinWords, pin);
   const tooLong = h("p", { class: "too-long", role: "status" });
-  const element = h("div", { class: "asking", hidden: true }, button, tooLong);
+  const element = h("div", { class: "asking", hidden: true }, button, pinning, tooLong);
   let dragging = false;
   let waiting = 0;
   let text = "";
@@ -37,7 +36,7 @@ export function readerSelection(scroller, segments, ask, between = "") {
     element.hidden = !text;
     if (!range || !text) return;
     const count = codePoints(text);
-    button.hidden = count > MOST;
+    for (const each of [button, pinning]) if (each) each.hidden = count > MOST;
     tooLong.hidden = count <= MOST;
     fill(tooLong, tooLong.hidden ? "" : words.reader.tooLong(number(MOST), number(count)));
     stand(tooLong.hidden ? endOf(range) : scroller.getBoundingClientRect());
@@ -59,10 +58,14 @@ export function readerSelection(scroller, segments, ask, between = "") {
     element.style.left = `${left}px`;
   }
 
-  function onclick() {
-    getSelection()?.removeAllRanges();
-    element.hidden = true;
-    ask(text);
+  /** @param {string} label @param {(text: string) => void} act */
+  function selecting(label, act) {
+    return h("button", { type: "button", class: "primary small", onpointerdown: keep, onmousedown: keep, onclick }, label);
+    function onclick() {
+      getSelection()?.removeAllRanges();
+      element.hidden = true;
+      act(text);
+    }
   }
 
   document.addEventListener("selectionchange", later);

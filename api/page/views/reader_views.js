@@ -38,8 +38,9 @@ export function kindOf({ media_type: type, original }) {
  * Make the place of a document in the reader.
  * @param {import("../api/client.js").Client} client
  * @param {((text: string) => void) | null} ask Asks about a text that is selected; null where nothing can be asked.
+ * @param {(text: string) => void} [pin] Pins it to a note.
  */
-export function readerViews(client, ask) {
+export function readerViews(client, ask, pin) {
   const text = readerText();
   /** @type {Partial<Record<Kind | "text", View>>} */
   const views = { text };
@@ -77,7 +78,7 @@ export function readerViews(client, ask) {
   /** @param {View} view */
   function selectable(view) {
     const scroller = view.scroller ?? view.element;
-    if (ask) scroller.append(readerSelection(scroller, view.segments, ask, view.between ?? ""));
+    if (ask) scroller.append(readerSelection(scroller, view.segments, ask, view.between ?? "", pin));
   }
 
   /** @param {boolean} text */

@@ -23,7 +23,7 @@ export function refusalLines({ code, tried, library, written_in: languages, noti
   const found = !library && beside ? refusal.withoutLibrary[beside] : why;
   const reason = notices.includes("quotes_only") ? refusal.quotesOnly : found;
   const searched = UNSEARCHED.includes(code) ? [] : tried.filter(Boolean);
-  const lines = [h("p", null, reason)];
+  const lines = reason ? [h("p", null, reason)] : [];
   if (searched.length) {
     const queries = searched.map((query) => h("q", { dir: "auto" }, query));
     lines.push(h("p", { class: "muted" }, refusal.searched, " ", queries.flatMap((query, at) => (at ? [" · ", query] : [query]))));

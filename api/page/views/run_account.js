@@ -4,11 +4,12 @@ import { fill, h } from "../dom.js";
 import { isLive } from "../state/turns.js";
 import { assessment } from "../text/telling.js";
 import { ASIDE, capital, total, took } from "../text/summing.js";
+import { gradesOf, quotesIn } from "../text/worth.js";
 import { duration, money, number, percent } from "../words/format.js";
 import { words } from "../words/index.js";
 import { advice, said } from "../words/problems.js";
 import { reasonOf } from "./answer_outcome.js";
-import { gradesOf, quotesIn } from "./answer_summary.js";
+import { judgedBy } from "./proof.js";
 
 /** @typedef {import("../state/turns.js").Turn} Turn */
 /** @typedef {import("../state/run.js").RunView} RunView */
@@ -190,7 +191,10 @@ function assessed({ answer }) {
   const { account } = words.run;
   const opinion = known.model_score === null ? null : account.opinion(percent(known.model_score));
   const { line, more } = assessment(known, gradesOf(answer).quoted ?? 0);
-  return [[account.assessment, [capital(line), ...more, opinion]]];
+  const chance = known.answerhood ?? null;
+  const likely = chance === null ? null : capital(words.answer.answerhood.likely(percent(chance)));
+  const judges = new Set(answer.sections.flatMap(({ claims }) => (claims ?? []).flatMap(({ judge }) => (judge ? judgedBy(judge) : []))));
+  return [[account.assessment, [capital(line), ...more, likely, opinion, ...judges]]];
 }
 
 /** @param {import("../state/app.js").App} app */

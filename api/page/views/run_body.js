@@ -1,8 +1,9 @@
 /** What opens under a run's line: its steps, its way through the graph, its thinking and its account. */
 
-import { h } from "../dom.js";
+import { fill, h } from "../dom.js";
 import { readGraph } from "../state/graph.js";
 import { words } from "../words/index.js";
+import { sourceList } from "./answer_sources.js";
 import { runAccount } from "./run_account.js";
 import { runGraph } from "./run_graph.js";
 import { runSteps } from "./run_steps.js";
@@ -22,9 +23,13 @@ export function runBody(app) {
   let graph = null;
   /** @type {RunView | null} */
   let shown = null;
+  const sources = h("div", { class: "all-sources" });
+  /** @type {import("../state/run.js").Answer | null} */
+  let listed = null;
   const element = h(
     "div",
     { class: "run-body", role: "group", "aria-label": words.run.label },
+    sources,
     note,
     way,
     thinking.element,
@@ -49,6 +54,8 @@ export function runBody(app) {
       const { run } = turn;
       shown = run;
       element.hidden = run?.status === "queued";
+      if (turn.answer !== listed && turn.answer?.outcome) fill(sources, sourceList(app, turn.answer));
+      listed = turn.answer;
       const said = noteOf(run, state);
       if (note.textContent !== said) note.textContent = said;
       note.hidden = !said;

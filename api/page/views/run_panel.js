@@ -67,7 +67,7 @@ export function runPanel(app) {
 
   /** Fold or unfold it; what is read below its line stays where it is. @param {() => void} fold */
   function place(fold) {
-    const [below, scroller] = [element.nextElementSibling, element.closest(".conversation")];
+    const [below, scroller] = [element.parentElement?.nextElementSibling, element.closest(".conversation")];
     if (!below || !scroller || summary.getBoundingClientRect().bottom > scroller.getBoundingClientRect().top) return fold();
     const before = below.getBoundingClientRect().top;
     fold();

@@ -7,7 +7,6 @@ import { dressOf, traitsOf } from "./claims.js";
 import { codeTools } from "./copying.js";
 import { marker } from "./marker.js";
 import { dressOfPassage, passageIn, quotedFrom } from "./passage.js";
-import { popoverOf } from "./popover.js";
 import { words } from "../words/index.js";
 import { icon } from "./icons.js";
 import { sectionNotes } from "./section_notes.js";
@@ -23,7 +22,6 @@ import { sectionNotes } from "./section_notes.js";
 
 /** Make the view of a section. @param {import("../state/app.js").App} app @returns {SectionElement} */
 export function sectionView(app) {
-  const popover = popoverOf(app);
   const text = h("div", { class: "text" });
   const notes = h("div", { class: "notes" });
   const origin = h("div", { class: "origin" });
@@ -58,10 +56,10 @@ export function sectionView(app) {
     const passage = passageIn({ claims }, { family });
     if (!claim || !passage) {
       fill(from);
-      return claims ? dressOf(app, popover, claims, standing) : undefined;
+      return claims ? dressOf(app, claims, standing) : undefined;
     }
     const { source_index: index } = passage;
-    fill(from, quotedFrom(marker(app, popover, index, standing(0), []), sources.find((source) => source.index === index), passage));
+    fill(from, quotedFrom(marker(app, index, standing(0), []), sources.find((source) => source.index === index), passage));
     return dressOfPassage(text, claim, passage);
   }
 

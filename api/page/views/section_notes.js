@@ -21,7 +21,7 @@ export function sectionNotes(app, section, checking) {
   return [
     checking ? h("p", { class: "checking" }, words.proof.checking) : null,
     section.claims && faultList(section.claims),
-    isWithdrawn(section) ? h("p", { class: "withdrawn" }, icon("dash"), words.proof[section.moved ? "moved" : "withdrawn"]) : null,
+    isWithdrawn(section) && section.moved ? h("p", { class: "withdrawn" }, icon("dash"), words.proof.moved) : null,
     revision(app, section),
     ...section.removed.map(({ kind, target }) => h(
       "p",
@@ -37,13 +37,25 @@ function wordOf(kind) {
   return words.proof.removed[kind === "image" ? "image" : "link"];
 }
 
+/** Say once how many sections were taken back, and fold away what they had said. @param {string[]} before */
+export function takenBack(before) {
+  if (!before.length) return null;
+  const said = before.map((text) => {
+    const element = h("div", { class: "before" });
+    const write = () => fill(element, h("del", null, render(text, {}, write)));
+    write();
+    return element;
+  });
+  return h("details", { class: "revision" }, h("summary", null, icon("dash"), words.proof.withdrawn(before.length)), said);
+}
+
 /** Fold away how a section read before. @param {import("../state/app.js").App} app @param {SectionView} section */
 function revision(app, { text, before }) {
-  if (before === null || before === text) return null;
+  if (before === null || before === text || !text) return null;
   const body = h("div", { class: "before" });
   const write = async () => void (body.childElementCount || fill(body, await changed(app, before, text, write)));
   const element = h("details", { class: "revision", ontoggle: write });
-  element.append(h("summary", null, text ? words.proof.revised : words.proof.said), body);
+  element.append(h("summary", null, words.proof.revised), body);
   return element;
 }
 
@@ -55,10 +67,6 @@ function revision(app, { text, before }) {
  * @returns {Promise<HTMLElement[]>} Nothing where the difference could not be found.
  */
 async function changed(app, before, after, again) {
-  if (!after) {
-    const left = h("del", null, render(before, {}, () => fill(left, render(before))));
-    return [left];
-  }
   const loaded = await wanted(app, () => import("../text/difference.js"), again);
   if (!loaded) return [];
   const names = /** @type {const} */ ({ same: "span", old: "del", new: "ins" });

@@ -1,6 +1,7 @@
 /** Where the answer is looked for, and who writes it: switches, and the choice of a model. */
 
 import { change, fill, h } from "../dom.js";
+import { EXTRACTIVE } from "../state/selection.js";
 import { words } from "../words/index.js";
 import { icon } from "./icons.js";
 
@@ -9,8 +10,6 @@ import { icon } from "./icons.js";
 
 /** @type {Record<SwitchName, import("./icons.js").IconName>} */
 const DRAWINGS = { web: "web", thinking: "think" };
-
-const EXTRACTIVE = "extractive"; // how the service names what quotes without a model
 
 /** Make the switches and the choice of a model. @param {App} app @returns {HTMLElement[]} */
 export function selectionOptions(app) {

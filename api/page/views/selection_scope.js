@@ -1,4 +1,4 @@
-/** What answers the next question: all documents, or those that are ticked; and the passage that was marked. */
+/** What answers the next question: all documents, or those that are ticked, each to be put away; and a marked passage. */
 
 import { change, fill, h } from "../dom.js";
 import { number } from "../words/format.js";
@@ -6,11 +6,14 @@ import { words } from "../words/index.js";
 import { icon, iconButton } from "./icons.js";
 
 /** @typedef {import("../state/app.js").App} App */
+/** @typedef {{name: string, sign: import("./icons.js").IconName, put: () => unknown}} Chosen */
 
 const FIRST_CHARACTERS = 60; // of a marked passage
+const MOST_NAMED = 4; // documents; of more their number says enough
 
 /** Make the button that says which documents answer, and leads to them. @param {App} app */
 export function documentScope(app) {
+  const { selection } = app;
   const text = h("span", { class: "name", dir: "auto" });
   const lost = h("span", { class: "lost" });
   const open = h(
@@ -22,36 +25,64 @@ export function documentScope(app) {
   );
   const clear = iconButton("close", words.selection.clear, () => {
     open.focus();
-    void app.attempt(() => app.selection.remove(...app.selection.pages.value.map((page) => page.document_id)));
+    void app.attempt(() => selection.save([], []));
   }, "quiet small clear");
-  app.selection.pages.watch((pages) => {
-    const there = pages.filter((page) => !page.gone);
-    const [only] = there;
-    const { all, allHint, some, someHint, gone, untitled } = words.selection;
-    text.textContent = !there.length ? all : there.length === 1 && only ? only.title || untitled : some(number(there.length));
-    open.title = there.length ? someHint : allHint;
-    open.classList.toggle("some", there.length > 0);
-    clear.hidden = !pages.length;
-    const missing = pages.length - there.length;
-    lost.textContent = missing ? gone(missing) : "";
-    lost.hidden = !missing;
-  });
+  selection.pages.watch(show);
+  selection.collections.watch(show);
   app.libraryOpen.watch((isOpen) => change(open, { "aria-expanded": String(isOpen) }));
   app.tabs.hear(({ kind }) => {
-    if (kind === "library") void app.selection.check();
+    if (kind === "library") void selection.check();
   });
+
+  function show() {
+    const chosen = [...selection.pages.value, ...selection.collections.value];
+    const there = selection.pages.value.filter((page) => !page.gone).length;
+    const { all, allHint, only, some, someHint, gone, untitled } = words.selection;
+    const sets = selection.collections.value.some((each) => !each.gone);
+    text.textContent = sets ? only : !there ? all : there === 1 ? untitled : some(number(there));
+    open.title = selection.limited ? someHint : allHint;
+    open.classList.toggle("some", selection.limited);
+    clear.hidden = !chosen.length;
+    const missing = chosen.filter((each) => each.gone).length;
+    lost.textContent = missing ? gone(missing) : "";
+    lost.hidden = !missing;
+  }
   return h("div", { class: "scoping" }, open, clear);
 }
 
-/** Make the chip of the marked passage. @param {App} app @param {HTMLElement} next Takes the focus where it is put away. */
-export function markedPassage(app, next) {
+/** Give what is chosen by name, in the order in which it is shown. @param {App} app @returns {Chosen[]} */
+function chosenBy({ selection }) {
+  const pages = selection.pages.value.filter((page) => !page.gone && page.title);
+  return [
+    ...selection.collections.value.filter((each) => !each.gone && each.name).map((each) => (
+      { name: each.name, sign: /** @type {const} */ ("set"), put: () => selection.tickCollection(each, false) })),
+    ...(pages.length > MOST_NAMED ? [] : pages).map(({ title, document_id }) => (
+      { name: title, sign: /** @type {const} */ ("page"), put: () => selection.remove(document_id) })),
+  ];
+}
+
+/** Put away what was chosen last. @param {App} app @returns {boolean} Whether there was anything. */
+export function putLastAway(app) {
+  const last = chosenBy(app).at(-1);
+  if (last) void app.attempt(async () => last.put());
+  return last !== undefined;
+}
+
+/** Make the chips of what is chosen, and of the marked passage. @param {App} app @param {HTMLElement} next Takes the focus where one is put away. */
+export function chosenChips(app, next) {
   const element = h("ul", { class: "chips", hidden: true });
-  app.selection.passage.watch((passage) => {
+  const { selection } = app;
+  for (const cell of [selection.pages, selection.collections, selection.passage]) cell.watch(show);
+
+  function show() {
     const focused = element.contains(document.activeElement);
-    fill(element, passage && passageChip(app, passage));
-    element.hidden = !passage;
+    const { passage } = selection;
+    const chips = chosenBy(app).map(({ name, sign, put }) =>
+      chip(sign, h("span", { class: "name", dir: "auto", title: name }, name), words.selection.putAway(name), () => void app.attempt(async () => put())));
+    fill(element, ...chips, passage.value && passageChip(app, passage.value));
+    element.hidden = !element.firstChild;
     if (focused) next.focus();
-  });
+  }
   return element;
 }
 
@@ -59,17 +90,16 @@ export function markedPassage(app, next) {
 function passageChip(app, passage) {
   const text = [...passage.text.replace(/\s+/g, " ").trim()];
   const said = text.length > FIRST_CHARACTERS ? `${text.slice(0, FIRST_CHARACTERS).join("").trimEnd()}…` : text.join("");
-  const put = () => app.selection.passage.set(null);
-  return h(
-    "li",
-    { class: "chip" },
-    icon("quote"),
-    h(
-      "span",
-      { class: "name", dir: "auto", title: words.selection.passageOf(passage.title) },
-      h("span", { class: "seen-by-readers-only" }, `${words.selection.passage}: `),
-      said,
-    ),
-    iconButton("close", words.selection.removePassage, put, "quiet remove"),
+  const name = h(
+    "span",
+    { class: "name quoted", dir: "auto", title: words.selection.passageOf(passage.title) },
+    h("span", { class: "seen-by-readers-only" }, `${words.selection.passage}: `),
+    said,
   );
+  return chip("quote", name, words.selection.removePassage, () => app.selection.passage.set(null));
+}
+
+/** @param {import("./icons.js").IconName} sign @param {HTMLElement} name @param {string} label @param {() => void} put */
+function chip(sign, name, label, put) {
+  return h("li", { class: "chip" }, icon(sign), name, iconButton("close", label, put, "quiet remove"));
 }

@@ -3,9 +3,11 @@
 import { fill, h } from "../dom.js";
 import { addressed } from "../state/app.js";
 import { words } from "../words/index.js";
+import { labels } from "../words/notes/labels.js";
 import { said } from "../words/problems.js";
 import { icon, iconButton, textButton } from "./icons.js";
 import { accountPlace } from "./later.js";
+import { followNotes, showNotes } from "./notes_place.js";
 import { sessionGroups } from "./session_groups.js";
 import { workspaceChooser } from "./workspaces.js";
 
@@ -15,6 +17,8 @@ const TYPING_MS = 200; // that a search waits for the next letter
 export function sessionsView(app) {
   const { sessions, cursor, failure, found, answering } = app.sessions;
   const begin = textButton("begin", leave, icon("add"), words.sessions.begin);
+  const notes = textButton("quiet begin", () => showNotes(app), icon("pin"), labels().notes);
+  followNotes(app);
   const search = h(
     "input",
     { type: "search", "aria-label": words.sessions.search, placeholder: words.sessions.search, oninput, onkeydown },
@@ -32,6 +36,7 @@ export function sessionsView(app) {
     head,
     workspaceChooser(app),
     begin,
+    notes,
     h("div", { class: "search" }, icon("search"), search),
     status,
   );

@@ -2,16 +2,20 @@
 
 import { h } from "../dom.js";
 import { ROOMY } from "../state/app.js";
+import { collectionsOf } from "../state/collections.js";
 import { Incoming } from "../state/incoming.js";
 import { MOST_TICKED } from "../state/selection.js";
 import { Shelf } from "../state/shelf.js";
 import { isSending } from "../state/turns.js";
 import { number } from "../words/format.js";
+import { words as named } from "../words/collections/index.js";
 import { words } from "../words/index.js";
 import { pointTo } from "./answer_sources.js";
 import { iconButton } from "./icons.js";
 import { incomingView } from "./incoming.js";
 import { addingTools } from "./shelf_adding.js";
+import { shelfCard } from "./shelf_card.js";
+import { shelfCollections } from "./shelf_collections.js";
 import { shelfList } from "./shelf_list.js";
 import { shelfTexts } from "./shelf_texts.js";
 import { shelfTicks } from "./shelf_ticks.js";
@@ -27,6 +31,7 @@ import { dropTarget } from "./upload_drop.js";
  * @property {(folder?: string) => Promise<void>} tickAll What is on show, or a folder of it.
  * @property {(document: Known, found?: import("../api/types.js").Source) => void} read At what was found in its text, if anything was.
  * @property {(documents: Known[]) => Promise<void>} delete
+ * @property {(document: import("../api/types.js").Document) => void} about Shows its card.
  */
 
 const SETTLED_MS = 300; // that the list waits for further documents before it is read anew
@@ -36,16 +41,19 @@ const SETTLED_MS = 300; // that the list waits for further documents before it i
  * @param {App} app
  * @param {HTMLElement} place Where it is to stand.
  */
-export function shelf(app, place) {
+export async function shelf(app, place) {
   const documents = new Shelf(app.client, () => app.libraryChanged());
   const incoming = new Incoming(app.client, () => {
     app.libraryChanged();
     settle();
-  });
+  }, () => documents.view.value.collection);
+  const collections = collectionsOf(app);
+  await collections.refresh(); // they stand above the list, and would push it down
   /** @type {Actions} */
-  const actions = { tick, tickAll, read, delete: remove };
+  const actions = { tick, tickAll, read, delete: remove, about: (document) => void shelfCard(app, documents, actions, document) };
   const list = shelfList(app, documents, actions);
-  const adding = addingTools(incoming);
+  const sets = shelfCollections(app, documents);
+  const adding = addingTools(incoming, () => ({ text: named().make, icon: "set", act: sets.make }));
   const count = h("span", { class: "muted" });
   const close = iconButton("close", words.shelf.close, () => app.hideLibrary(), "quiet close");
   const tools = shelfTools(documents, list);
@@ -56,11 +64,12 @@ export function shelf(app, place) {
     adding.forms,
     incomingView(app, incoming, documents).element,
     tools.element,
-    shelfTicks(app, documents, actions),
+    sets.element,
+    shelfTicks(app, documents, actions, sets.put),
     list.element,
     shelfTexts(app, documents, actions),
   );
-  place.append(element, dropTarget(app, incoming));
+  place.replaceChildren(element, dropTarget(app, incoming));
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   let settling;
 
@@ -85,7 +94,7 @@ export function shelf(app, place) {
     else incoming.addText(brought.title, brought.text);
   });
   app.libraryOpen.watch((open) => {
-    if (open) void documents.refresh();
+    if (open) void refresh();
     else adding.close();
     if (open && !ROOMY.matches) tools.focus();
   });
@@ -98,7 +107,11 @@ export function shelf(app, place) {
 
   function settle() {
     clearTimeout(settling);
-    settling = setTimeout(() => void documents.refresh(), SETTLED_MS);
+    settling = setTimeout(() => void refresh(), SETTLED_MS);
+  }
+
+  async function refresh() {
+    await Promise.all([documents.refresh(), documents.extent.value.known && collections.refresh()]);
   }
 
   /** @type {Actions["tick"]} */

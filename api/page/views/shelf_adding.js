@@ -7,8 +7,13 @@ import { menuButton } from "./menu.js";
 
 /** @typedef {Pick<import("../state/incoming.js").Incoming, "addFiles" | "addText" | "addAddress">} Incoming */
 
-/** Make the menu, and the forms that it opens. @param {Incoming} incoming Takes what is added. @param {string} label */
-export function addingTools(incoming, label = words.shelf.add) {
+/**
+ * Make the menu, and the forms that it opens.
+ * @param {Incoming} incoming Takes what is added.
+ * @param {() => import("./menu.js").Action} [more] Another thing to make, asked for when the menu opens.
+ * @param {string} label
+ */
+export function addingTools(incoming, more, label = words.shelf.add) {
   const files = h("input", { type: "file", multiple: true, hidden: true, onchange: () => take(files) });
   const folder = h("input", { type: "file", multiple: true, hidden: true, webkitdirectory: true, onchange: () => take(folder) });
   const menu = menuButton(label, "add", () => [
@@ -16,6 +21,7 @@ export function addingTools(incoming, label = words.shelf.add) {
     { text: words.shelf.addFolder, icon: "book", act: () => folder.click() },
     { text: words.shelf.addAddress, icon: "web", act: () => address.open() },
     { text: words.shelf.addText, icon: "edit", act: () => text.open() },
+    ...(more ? [more()] : []),
   ]);
   menu.classList.add("adding", "writes");
   menu.classList.remove("quiet");
@@ -64,7 +70,7 @@ function textForm(incoming, opener) {
  * @param {HTMLElement[]} fields
  * @param {() => void} sent
  */
-function form(opener, send, fields, sent) {
+export function form(opener, send, fields, sent) {
   const element = h(
     "form",
     { class: "adding-form", hidden: true, onsubmit, onkeydown },

@@ -68,7 +68,7 @@ export function shelfList(app, shelf, actions) {
       spare.push(row);
     }
     for (let at = from; at < to; at += 1) {
-      if (!shown.has(at)) shown.set(at, spare.pop() ?? shelfRow(actions, { ticked, onfocus }));
+      if (!shown.has(at)) shown.set(at, spare.pop() ?? shelfRow(actions, { ticked, onfocus, dragged }));
     }
     let next = body.firstChild;
     for (const [at, row] of [...shown].sort(([one], [other]) => one - other)) {
@@ -81,8 +81,8 @@ export function shelfList(app, shelf, actions) {
   /** Say what there is instead of rows, and how many were found. */
   function tell() {
     const { total, known, problem } = shelf.extent.value;
-    const { query, type, folder, source } = shelf.view.value;
-    const narrowed = query || type || source || folder !== null;
+    const { query, type, folder, source, collection } = shelf.view.value;
+    const narrowed = query || type || source || collection || folder !== null;
     const { loading, empty, invitation, nothing, failed } = words.shelf;
     grid.hidden = !total;
     state.hidden = known && total > 0 && !problem;
@@ -106,6 +106,11 @@ export function shelfList(app, shelf, actions) {
     }
     anchor = at;
     void actions.tick(those, on).then(draw);
+  }
+
+  /** What is dragged along with a document. @param {string} id */
+  function dragged(id) {
+    return app.selection.has(id) ? app.selection.pages.value.map((page) => page.document_id) : [id];
   }
 
   /** @param {number} at */

@@ -1,9 +1,11 @@
 /** A row of the shelf: a document, the head of a folder, or one that is still being read. */
 
 import { change, fill, h } from "../dom.js";
+import { words as named } from "../words/collections/index.js";
 import { moment } from "../words/format.js";
 import { words } from "../words/index.js";
 import { icon, iconButton } from "./icons.js";
+import { DRAGGED } from "./shelf_collections.js";
 
 /** @typedef {import("../api/types.js").Document} Document */
 /** @typedef {import("../state/shelf.js").Row} Row */
@@ -11,7 +13,8 @@ import { icon, iconButton } from "./icons.js";
 /**
  * Make a row, to be shown as any and as another later.
  * @param {import("./shelf.js").Actions} actions
- * @param {{ticked: (at: number, on: boolean, stretch: boolean) => void, onfocus: (at: number) => void}} told
+ * @param {{ticked: (at: number, on: boolean, stretch: boolean) => void, onfocus: (at: number) => void,
+ *   dragged: (id: string) => string[]}} told
  */
 export function shelfRow(actions, told) {
   let at = -1;
@@ -23,14 +26,15 @@ export function shelfRow(actions, told) {
   const title = h("button", { type: "button", class: "name", dir: "auto", tabindex: -1, onclick: read });
   const facts = h("span", { class: "facts muted" });
   const remove = iconButton("trash", words.shelf.delete, erase, "quiet small writes");
-  change(remove, { tabindex: -1 });
+  const about = iconButton("more", "", card, "quiet small");
+  for (const each of [about, remove]) change(each, { tabindex: -1 });
   const all = h("button", { type: "button", class: "small", tabindex: -1, onclick: tickAll }, words.shelf.tickAll);
   const element = h(
     "div",
-    { class: "row", role: "row", tabindex: -1, onfocusin: () => told.onfocus(at) },
+    { class: "row", role: "row", tabindex: -1, draggable: "true", onfocusin: () => told.onfocus(at), ondragstart },
     h("span", { role: "gridcell" }, box),
     h("span", { role: "gridcell", class: "what" }, title, facts),
-    h("span", { role: "gridcell", class: "doing" }, remove, all),
+    h("span", { role: "gridcell", class: "doing" }, about, remove, all),
   );
 
   /** @param {MouseEvent} event */
@@ -46,6 +50,17 @@ export function shelfRow(actions, told) {
     if (row && "document" in row) actions.read(row.document);
   }
 
+  function card() {
+    if (row && "document" in row) actions.about(row.document);
+  }
+
+  /** Take it along, or all that are ticked where it is one of them. @param {DragEvent} event */
+  function ondragstart(event) {
+    if (!row || !("document" in row) || !event.dataTransfer) return event.preventDefault();
+    event.dataTransfer.setData(DRAGGED, told.dragged(row.document.document_id).join(" "));
+    event.dataTransfer.effectAllowed = "copy";
+  }
+
   function erase() {
     if (row && "document" in row) void actions.delete([row.document]);
   }
@@ -57,7 +72,7 @@ export function shelfRow(actions, told) {
     element.classList.toggle("head", Boolean(row && "folder" in row));
     change(element, { "aria-busy": row ? null : "true" });
     title.disabled = !(row && "document" in row);
-    remove.hidden = title.disabled;
+    remove.hidden = about.hidden = title.disabled;
     box.hidden = title.disabled;
     all.hidden = !(row && "folder" in row);
     if (row && "document" in row) {
@@ -66,6 +81,7 @@ export function shelfRow(actions, told) {
       change(title, { "aria-label": words.shelf.readTitle(document.title), title: document.title });
       change(box, { "aria-label": document.title });
       change(remove, { "aria-label": words.shelf.deleteTitle(document.title) });
+      change(about, { "aria-label": named().menu(document.title), title: named().menu(document.title) });
       fill(facts, factsOf(document));
     } else if (row) {
       const name = row.folder || words.shelf.noFolder;
@@ -108,7 +124,7 @@ export function shelfRow(actions, told) {
     /** Do what a key means on it. @param {KeyboardEvent} event @returns {boolean} Whether it means anything. */
     press(event) {
       const own = event.target === element;
-      const controls = /** @type {HTMLElement[]} */ ([element, box, title, remove, all].filter((each) => each.checkVisibility() && !each.matches(":disabled")));
+      const controls = /** @type {HTMLElement[]} */ ([element, box, title, about, remove, all].filter((each) => each.checkVisibility() && !each.matches(":disabled")));
       const stands = controls.indexOf(/** @type {HTMLElement} */ (event.target));
       const onward = getComputedStyle(element).direction === "rtl" ? -1 : 1;
       const step = { ArrowRight: onward, ArrowLeft: -onward }[event.key];
@@ -130,11 +146,15 @@ function same(one, other) {
   return "folder" in other && one.folder === other.folder && one.documents === other.documents;
 }
 
+/** Name the kind of a file; nothing where it is none that people know by name. @param {string} mediaType */
+export function formatOf(mediaType) {
+  return Object.entries(words.shelf.formats).find(([name]) => mediaType.includes(name))?.[1] ?? "";
+}
+
 /** @param {Document} document @returns {Node[]} */
 function factsOf({ title, file_name, folder, media_type, owner, places, updated_at, url }) {
-  const { formats, mine, outdated, outdatedHint, changed } = words.shelf;
+  const { mine, outdated, outdatedHint, changed } = words.shelf;
   const trouble = places.find((place) => place.trouble)?.trouble;
-  const format = Object.entries(formats).find(([name]) => media_type.includes(name))?.[1];
   const told = file_name.replace(/\.\w+$/, "").toLowerCase() === title.toLowerCase() ? "" : file_name;
   const site = places.some(({ kind }) => kind === "site") || media_type.includes("html");
   const from = folder || (site && url ? hostOf(url) : "");
@@ -146,7 +166,7 @@ function factsOf({ title, file_name, folder, media_type, owner, places, updated_
     trouble ? h("span", { class: "badge", title: outdatedHint(trouble) }, icon("unsure"), outdated) : null,
     owner ? h("span", { class: "badge" }, mine) : null,
     fact(told, "file"),
-    fact(format ?? "", "type"),
+    fact(formatOf(media_type), "type"),
     fact(from, "folder"),
     fact(when, "time", changed(when)),
   ].filter((each) => each !== null);

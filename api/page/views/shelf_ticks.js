@@ -2,29 +2,27 @@
 
 import { change, h } from "../dom.js";
 import { number } from "../words/format.js";
+import { words as named } from "../words/collections/index.js";
 import { words } from "../words/index.js";
-import { icon, textButton } from "./icons.js";
+import { iconButton, textButton } from "./icons.js";
+import { studyButtons } from "./studies.js";
 
 /**
  * Make the line above the list.
  * @param {import("../state/app.js").App} app
  * @param {import("../state/shelf.js").Shelf} shelf
  * @param {import("./shelf.js").Actions} actions
+ * @param {HTMLElement} put What puts them in a collection.
  */
-export function shelfTicks(app, shelf, actions) {
+export function shelfTicks(app, shelf, actions, put) {
   const { selection } = app;
   const said = h("p", { class: "said", role: "status" });
   const clear = h(
     "button",
-    { type: "button", class: "small", "aria-label": words.shelf.clearLabel, onclick: () => void actions.tick(selection.pages.value, false) },
+    { type: "button", class: "small", "aria-label": words.shelf.clearLabel, onclick: () => void app.attempt(() => selection.save([], [])) },
     words.shelf.clear,
   );
-  const remove = textButton(
-    "small writes",
-    () => void actions.delete(selection.pages.value.filter((page) => !page.gone)),
-    icon("trash"),
-    words.shelf.delete,
-  );
+  const remove = iconButton("trash", words.shelf.delete, () => void actions.delete(selection.pages.value.filter((page) => !page.gone)), "quiet small writes");
   const all = textButton("small", () => void actions.tickAll(), words.shelf.tickAll);
   const note = h("p", { class: "note" });
   const lost = h("p", null);
@@ -37,11 +35,13 @@ export function shelfTicks(app, shelf, actions) {
   const element = h(
     "div",
     { class: "ticks" },
-    h("div", { class: "line" }, said, clear, remove, all),
+    h("div", { class: "line" }, said, clear, put, remove, all),
+    studyButtons(app),
     note,
     gone,
   );
   selection.pages.watch(show);
+  selection.collections.watch(show);
   shelf.summary.watch(show);
   shelf.extent.watch(show);
 
@@ -49,12 +49,14 @@ export function shelfTicks(app, shelf, actions) {
     const pages = selection.pages.value;
     const there = pages.filter((page) => !page.gone);
     const count = pages.length;
-    const text = count ? words.shelf.ticked(count, number(count)) : words.shelf.none;
+    const sets = selection.collections.value.length;
+    const ticked = [sets ? named().ticked(sets) : "", count ? words.shelf.ticked(count, number(count)) : ""].filter(Boolean);
+    const text = ticked.join(" · ") || words.shelf.none;
     if (said.textContent !== text) said.textContent = text;
-    clear.hidden = !count;
+    clear.hidden = !ticked.length;
     remove.hidden = !there.length;
     all.hidden = !shelf.extent.value.total;
-    element.classList.toggle("some", count > 0);
+    element.classList.toggle("some", ticked.length > 0);
     const limit = shelf.summary.value?.reads_whole;
     const tokens = there.reduce((sum, page) => sum + page.tokens, 0);
     const tooMany = limit && there.length > limit.documents;

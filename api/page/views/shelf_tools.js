@@ -4,6 +4,7 @@ import { change, fill, h } from "../dom.js";
 import { MOST_GROUPS } from "../state/shelf.js";
 import { words } from "../words/index.js";
 import { icon } from "./icons.js";
+import { formatOf } from "./shelf_row.js";
 
 /** @typedef {import("../state/shelf.js").Shelf} Shelf */
 
@@ -42,7 +43,7 @@ export function shelfTools(shelf, list) {
   shelf.summary.watch((summary) => {
     if (!summary) return;
     const { types, folders, folder_count, sources } = summary;
-    type.offer(words.shelf.types, types.map(({ media_type, documents }) => [media_type, formatOf(media_type), documents]));
+    type.offer(words.shelf.types, types.map(({ media_type, documents }) => [media_type, formatOf(media_type) || media_type, documents]));
     folder.offer(words.shelf.folders, folders.map((each) => [`/${each.folder}`, each.folder || words.shelf.noFolder, each.documents]));
     source.offer(words.shelf.sources, sources.map((each) => [each.source_id, nameOf(each), each.documents]));
     grouping.hidden = folder_count < 2;
@@ -89,11 +90,6 @@ export function shelfTools(shelf, list) {
   }
 
   return { element, focus: () => search.focus() };
-}
-
-/** @param {string} mediaType */
-function formatOf(mediaType) {
-  return Object.entries(words.shelf.formats).find(([name]) => mediaType.includes(name))?.[1] ?? mediaType;
 }
 
 /** @param {{kind: string, location: string}} source */

@@ -15,12 +15,12 @@ export function goToAnswer() {
   answer.scrollIntoView({ block: "nearest" });
 }
 
-/** Go to the sources of the latest answer. */
+/** Go to the sources of the latest answer, which stand in its run's account. */
 export function goToSources() {
-  const sources = [...document.querySelectorAll(".turn")].at(-1)?.querySelector(".all-sources");
-  if (!(sources instanceof HTMLDetailsElement)) return;
-  sources.open = true;
-  sources.querySelector("summary")?.focus();
+  const account = [...document.querySelectorAll(".turn")].at(-1)?.querySelector(".run");
+  if (!(account instanceof HTMLDetailsElement)) return;
+  account.open = true;
+  account.querySelector("summary")?.focus();
 }
 
 /**

@@ -40,20 +40,5 @@ export function takeMenu(app, label, answerId) {
 export function sessionMenu(app) {
   const menu = takeMenu(app, labels().session, () => null);
   app.conversation.turns.watch((turns) => (menu.hidden = !turns.some((turn) => turn.answerId)));
-  unfoldOnPaper();
   return menu;
-}
-
-/** Have the sources of every answer open while the page is printed. */
-function unfoldOnPaper() {
-  /** @type {HTMLDetailsElement[]} */
-  let unfolded = [];
-  addEventListener("beforeprint", () => {
-    unfolded = [...document.querySelectorAll(/** @type {"details"} */ ("details.all-sources:not([open])"))];
-    for (const details of unfolded) {
-      details.open = true;
-      details.dispatchEvent(new Event("toggle")); // the browser's own comes too late for paper
-    }
-  });
-  addEventListener("afterprint", () => unfolded.forEach((details) => (details.open = false)));
 }

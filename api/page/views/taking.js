@@ -13,12 +13,25 @@ const FREED_MS = 60_000; // until then the browser has begun to write the file
  * @param {string | null} answerId
  */
 export async function save(app, sessionId, format, answerId) {
+  const asked = new URLSearchParams();
   const last = app.conversation.turns.value.findLast((turn) => turn.answerId)?.answerId;
-  const asked = new URLSearchParams({ format, language });
   if (answerId) asked.set("message", answerId);
   else if (last && app.conversation.aside.value) asked.set("through", last);
+  await saveFile(app, `api/sessions/${sessionId}/export`, format, asked);
+}
+
+/**
+ * Fetch what a path exports in a format, in the reader's language, and hand it to the browser to save.
+ * @param {import("../state/app.js").App} app
+ * @param {string} path
+ * @param {"md" | "docx" | "html"} format
+ * @param {URLSearchParams} [asked]
+ */
+export async function saveFile(app, path, format, asked = new URLSearchParams()) {
   await app.attempt(async () => {
-    const response = await app.client.send(`api/sessions/${sessionId}/export?${asked}`);
+    asked.set("format", format);
+    asked.set("language", language);
+    const response = await app.client.send(`${path}?${asked}`);
     const address = URL.createObjectURL(await response.blob());
     h("a", { href: address, download: nameOf(response.headers.get("Content-Disposition"), format) }).click();
     setTimeout(() => URL.revokeObjectURL(address), FREED_MS);

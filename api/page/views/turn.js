@@ -25,18 +25,23 @@ export function turnView(app) {
   const question = questionView(app, name);
   const answer = answerView(app);
   const panel = runPanel(app);
-  const element = h(
-    "article",
-    { class: "turn", "aria-labelledby": name },
-    question.element,
-    panel.element,
-    answer.element,
-  );
+  const going = h("div", null, panel.element);
+  const element = h("article", { class: "turn", "aria-labelledby": name }, question.element, going, answer.element);
+
+  /** Have the run's line above the answer while it goes on, and below it from then on. @param {HTMLElement} place */
+  function move(place) {
+    if (panel.element.parentElement === place) return;
+    const focused = panel.element.contains(document.activeElement) ? document.activeElement : null;
+    place.append(panel.element);
+    if (focused instanceof HTMLElement) focused.focus({ preventScroll: true });
+  }
+
   return {
     element,
     show(turn, answering = false) {
       question.show(turn, answering);
       panel.show(turn);
+      move(isLive(turn.run) ? going : answer.account);
       answer.show(turn, answering);
       element.classList.toggle("live", isLive(turn.run));
     },

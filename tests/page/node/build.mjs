@@ -1,11 +1,12 @@
 /**
  * Builds what of the page is checked in though nobody wrote it: `node build.mjs`, or `--check` whether it is up to date.
+ * `--embed FOLDER` builds the window in other people's pages alone, into a folder of its own.
  *
  * api/page/vendor is what other people's packages are to the page's modules. api/page_bundle is the whole page as it is
  * served: few files, so that it opens quickly far from its server.
  */
 
-import { build } from "esbuild";
+import { build, transform } from "esbuild";
 import { mkdir, readFile, readdir, rm, writeFile } from "node:fs/promises";
 import { basename, dirname, join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -68,6 +69,18 @@ const THEME_APART = {
   name: "theme-apart",
   setup({ onResolve }) {
     onResolve({ filter: /\/theme\.js$/ }, ({ kind }) => (kind === "entry-point" ? null : { path: "./theme.js", external: true }));
+  },
+};
+
+/** What stands in other people's pages is one file: with its style sheet as a text, and a small parser of Markdown. */
+const IN_ONE_FILE = {
+  name: "in-one-file",
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /\/vendor\/markdown\.js$/ }, () => ({ path: join(PAGE, "embed/markdown.js") }));
+    onLoad({ filter: /\.css$/ }, async ({ path }) => ({
+      contents: (await transform(await readFile(path, "utf8"), { loader: "css", minify: true })).code.trim(),
+      loader: "text",
+    }));
   },
 };
 
@@ -169,8 +182,14 @@ async function bundled() {
     .replace("<!-- preloads -->\n", preloads.join(""));
   const asTheyAre = await Promise.all(AS_THEY_ARE.map(async (name) => [name, await readFile(join(PAGE, name))]));
   const alone = await build({ ...COMMON, entryPoints: [join(PAGE, "to_viewer.js")], outdir: BUNDLE });
-  const built = { ...filesOf(style, BUNDLE), ...filesOf(code, BUNDLE), ...filesOf(alone, BUNDLE) };
+  const built = { ...filesOf(style, BUNDLE), ...filesOf(code, BUNDLE), ...filesOf(alone, BUNDLE), ...(await embedded(BUNDLE)) };
   return { ...built, "index.html": page, ...Object.fromEntries(asTheyAre) };
+}
+
+/** @param {string} folder */
+async function embedded(folder) {
+  const entryPoints = { embed: join(PAGE, "embed/main.js") };
+  return filesOf(await build({ ...COMMON, format: "iife", entryPoints, outdir: folder, plugins: [IN_ONE_FILE] }), folder);
 }
 
 function filesOf({ outputFiles }, folder) {
@@ -204,6 +223,11 @@ async function put(folder, files, checking) {
   return [];
 }
 
+const [asked, folder = ""] = process.argv.slice(2);
+if (asked === "--embed") {
+  await put(folder, await embedded(folder), false);
+  process.exit();
+}
 const checking = process.argv.includes("--check");
 // The bundle holds what is vendored, so that comes first.
 const stale = [...(await put(VENDOR, await vendored(), checking)), ...(await put(BUNDLE, await bundled(), checking))];

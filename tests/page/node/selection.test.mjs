@@ -55,3 +55,28 @@ test("what is gone limits nothing, and is not asked for", async () => {
   await selection.check();
   assert.deepEqual([selection.pages.value[0].gone, selection.limited, selection.fields().page_ids], [true, false, []]);
 });
+
+test("a collection is asked with what is ticked, saved with it, and limits nothing once it is gone", async () => {
+  const { selection } = await opened();
+  const saved = [];
+  selection.client.changeSession = async (_, fields) => saved.push(fields);
+  selection.client.json = async () => ({ collections: [{ collection_id: "c", name: "Rules" }] });
+  await selection.tickCollection({ collection_id: "c", name: "Old name" }, true);
+  assert.deepEqual(saved, [{ page_ids: ["a"], collection_ids: ["c"] }]);
+  const { page_ids, collection_ids, only_selected_pages } = selection.fields();
+  assert.deepEqual([page_ids, collection_ids, only_selected_pages], [["a"], ["c"], true]);
+  await selection.remove("a");
+  assert.equal(selection.limited, true);
+  await selection.check();
+  assert.equal(selection.collections.value[0].name, "Rules");
+  selection.client.json = async () => ({ collections: [] });
+  await selection.check();
+  assert.deepEqual([selection.limited, selection.fields().collection_ids], [false, []]);
+});
+
+test("a session that was begun with a collection takes it over as it is", async () => {
+  const selection = new Selection({});
+  await selection.tickCollection({ collection_id: "c", name: "Rules" }, true);
+  await selection.restore({ session_id: "new", page_ids: [], collection_ids: ["c"] });
+  assert.equal(selection.collections.value[0].name, "Rules");
+});

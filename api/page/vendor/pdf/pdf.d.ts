@@ -26,7 +26,7 @@ export interface RenderTask {
 }
 
 export interface Page {
-  getViewport(of: { scale: number }): Viewport;
+  getViewport(of: { scale: number; offsetX?: number; offsetY?: number }): Viewport;
   getTextContent(): Promise<TextContent>;
   getOperatorList(): Promise<{ fnArray: number[] }>;
   render(into: {

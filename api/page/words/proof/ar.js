@@ -1,12 +1,12 @@
 /** What proves a claim, in Arabic. */
 
+import { n } from "../arabic_numbers.js";
+
 /** @type {import("../index.js").Words["proof"]} */
 export const proof = {
   verdicts: { supported: "ثابت", quoted: "مقتبس", checked: "فُحص", unverified: "غير متحقق منه", contradicted: "مناقَض", unsupported: "بلا سند" },
   means: {
     supported: "يقول المصدر ما تقوله هذه الجملة.",
-    quoted: "هذه كلمات المصدر نفسها. وهذا يثبت الكلمات، ولا يثبت أنها تجيب عن سؤالك.",
-    checked: "وجد نموذج أن المصدر يقول هذا. ولم يُختبر النموذج بعد، فليس هذا إثباتًا.",
     unverified: "لم يقل أحد ممن يستطيع الحكم إن كان المصدر يقول هذا. اقرأ الاقتباس واحكم بنفسك.",
     contradicted: "يقول المصدر غير ما تقوله هذه الجملة.",
     unsupported: "لا تثبت مصادرها هذه الجملة.",
@@ -20,22 +20,21 @@ export const proof = {
   },
   quotedFrom: "مقتبس من", alsoIn: "وأيضًا في", changedIn: "ومع تغييرات في", best: "الأوثق صلة: ",
   kinds: { page: "مستند مختار", search: "المكتبة", web: "الويب" },
-  origins: { cited: "استشهدت به الإجابة", matched: "وُجد بالمطابقة، ولم تستشهد به الإجابة نفسها" },
+  origins: { matched: "وُجد بالمطابقة، ولم تستشهد به الإجابة نفسها" },
   compared: "حُكم بمقارنة النصين.",
-  judged: (model, right, of) => `حكم به النموذج ${model}، وقد أصاب في ${right} من ${of} عبارات اختباره بهذه اللغة.`,
-  unexamined: (model) => `فحصه النموذج ${model}، ولم يُختبر بعد.`,
+  judged: (model, right, of) => `أكّده أو شكّ فيه ${model}، وقد أصاب في ${right} من ${of} عبارات اختبار بهذه اللغة.`,
+  unexamined: (model) => `فحصه ${model}، ولم يُختبر بعد.`,
   marker: (number, title, verdict) => `المصدر ${number}، ${title}: ${verdict}`,
+  passages: "المقاطع المستشهد بها",
   label: (number) => `الإثبات من المصدر ${number}`,
   badge: (verdict) => `${verdict}. لماذا؟`,
   fault: (verdict, count) => (count === 1 ? `${verdict}:` : `${verdict}، ${count} مرات:`),
-  page: (number) => `صفحة ${number}`,
   read: "اقرأ في المستند",
   original: "افتح الأصل",
   checking: "يجري التحقق من هذا في المصادر…",
   revised: "عُدّل بعد التحقق",
-  withdrawn: "سُحب بعد التحقق: لم يثبت منه شيء في مصادره.",
+  withdrawn: (count) => `بعد التحقق سُحب من الإجابة ${n(count, "جزء واحد", "جزءان", "أجزاء", "جزءًا")}: لم يثبت منها شيء في المصادر.`,
   moved: "مذكور أدناه، مع المصدر الذي يناقضه.",
-  said: "ما كان قد قاله",
   removed: {
     image: "حُذفت صورة لأنها ليست في أي مصدر:",
     link: "حُذف رابط لأنه ليس في أي مصدر:",

@@ -58,6 +58,7 @@ export const shelf = {
     retryName: (name) => `حاول مجددًا: ${name}`,
     dismissName: (name) => `إخفاء ${name}`,
     tellAdded: (count) => `المستندات المضافة: ${count}.`,
+    tellThere: (count) => `المستندات الموجودة من قبل: ${count}.`,
     tellRefused: (name, reason) => `لم يُضف ${name}: ${reason}`,
     notes: {
       same: "كان في مكتبتك من قبل بالمحتوى نفسه. لم يتغير شيء.",
@@ -70,7 +71,8 @@ export const shelf = {
     replaceName: (name) => `حذف المستند الآخر المسمى ${name}`,
     refusals: {
       file_empty: "الملف فارغ.",
-      file_without_text: "لا نص فيه. يجب تحويل المسح الضوئي أو الصورة إلى نص أولًا.",
+      file_without_text: "لا نص فيه.",
+      file_picture: "تعذرت قراءته: إنه صورة أو مسح ضوئي، ولا يُتعرّف هنا على النص في الصور.",
       file_not_text: "لا يمكن قراءة هذا النوع من الملفات. احفظه بصيغة PDF أو Word أو Markdown أو نص ثم أضفه.",
       file_too_large: "الملف كبير جدًا. قسّمه إلى ملفات أصغر.",
       file_protected: "الملف محمي بكلمة مرور أو ترخيص. أضف نسخة بلا حماية.",
@@ -96,6 +98,7 @@ export const selection = {
   gone: (count) => `${count} غير موجود`,
   passage: "مقطع محدد",
   passageOf: (title) => `محدد في ${title}`,
+  only: "هذه فقط", putAway: (name) => `لا تقتصر على ${name}`,
   removePassage: "إزالة المقطع المحدد", web: "الويب", noWeb: "الويب (لم يُعدّ)", thinking: "التفكير", model: "النموذج",
   hints: {
     web: "اسأل الويب حيث لا تجد المكتبة شيئًا",

@@ -60,6 +60,7 @@ export const shelf = {
     retryName: (/** @type {string} */ name) => `Try again: ${name}`,
     dismissName: (/** @type {string} */ name) => `Put away ${name}`,
     tellAdded: (/** @type {number} */ count) => `${n(count, "document was", "documents were")} added.`,
+    tellThere: (/** @type {number} */ count) => `${n(count, "document was", "documents were")} there already.`,
     tellRefused: (/** @type {string} */ name, /** @type {string} */ reason) => `${name} was not added: ${reason}`,
     notes: {
       same: "It was in your library already, with the same content. Nothing has changed.",
@@ -72,7 +73,8 @@ export const shelf = {
     replaceName: (/** @type {string} */ name) => `Delete the other document called ${name}`,
     refusals: {
       file_empty: "The file is empty.",
-      file_without_text: "There is no text in it. A scan or a picture has to be turned into text first.",
+      file_without_text: "There is no text in it.",
+      file_picture: "It could not be read: it is a scan or a picture, and no text in pictures is recognised here.",
       file_not_text: "This kind of file can’t be read. Save it as PDF, Word, Markdown or text, and add that.",
       file_too_large: "The file is too large. Split it into smaller ones.",
       file_protected: "The file is protected by a password or a licence. Add a copy without it.",
@@ -99,6 +101,7 @@ export const selection = {
   gone: (/** @type {number} */ count) => `${count} gone`,
   passage: "Marked passage",
   passageOf: (/** @type {string} */ title) => `Marked in ${title}`,
+  only: "Only these", putAway: (/** @type {string} */ name) => `Ask ${name} no longer alone`,
   removePassage: "Remove the marked passage", web: "Web", noWeb: "Web (not set up)", thinking: "Think", model: "Model",
   hints: {
     web: "Ask the web where the library has nothing",

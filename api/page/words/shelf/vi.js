@@ -58,6 +58,7 @@ export const shelf = {
     retryName: (name) => `Thử lại: ${name}`,
     dismissName: (name) => `Cất ${name} đi`,
     tellAdded: (count) => `Đã thêm ${count} tài liệu.`,
+    tellThere: (count) => `${count} tài liệu đã có sẵn.`,
     tellRefused: (name, reason) => `Không thêm được ${name}: ${reason}`,
     notes: {
       same: "Thư viện đã có tài liệu này với cùng nội dung. Không có gì thay đổi.",
@@ -70,7 +71,8 @@ export const shelf = {
     replaceName: (name) => `Xóa tài liệu kia cũng tên ${name}`,
     refusals: {
       file_empty: "Tệp trống.",
-      file_without_text: "Tệp không có chữ. Bản quét hoặc hình ảnh cần được chuyển thành văn bản trước.",
+      file_without_text: "Tệp không có chữ.",
+      file_picture: "Không đọc được: đây là bản quét hoặc hình ảnh, và ở đây không nhận dạng chữ trong hình.",
       file_not_text: "Không đọc được loại tệp này. Hãy lưu thành PDF, Word, Markdown hoặc văn bản rồi thêm lại.",
       file_too_large: "Tệp quá lớn. Hãy chia thành các tệp nhỏ hơn.",
       file_protected: "Tệp được bảo vệ bằng mật khẩu hoặc bản quyền. Hãy thêm một bản không bảo vệ.",
@@ -96,6 +98,7 @@ export const selection = {
   gone: (count) => `${count} không còn`,
   passage: "Đoạn đã đánh dấu",
   passageOf: (title) => `Đánh dấu trong ${title}`,
+  only: "Chỉ những mục này", putAway: (name) => `Không còn chỉ hỏi ${name}`,
   removePassage: "Bỏ đoạn đã đánh dấu", web: "Web", noWeb: "Web (chưa thiết lập)", thinking: "Suy nghĩ", model: "Mô hình",
   hints: {
     web: "Tìm trên web khi thư viện không có gì",

@@ -58,6 +58,7 @@ export const shelf = {
     retryName: (name) => `重试：${name}`,
     dismissName: (name) => `收起 ${name}`,
     tellAdded: (count) => `已添加 ${count} 份文档。`,
+    tellThere: (count) => `${count} 份文档已经存在。`,
     tellRefused: (name, reason) => `未能添加 ${name}：${reason}`,
     notes: {
       same: "资料库中已有这份文档，内容相同，没有变化。",
@@ -70,7 +71,8 @@ export const shelf = {
     replaceName: (name) => `删除另一份名为 ${name} 的文档`,
     refusals: {
       file_empty: "文件是空的。",
-      file_without_text: "其中没有文字。扫描件或图片需要先转换成文字。",
+      file_without_text: "其中没有文字。",
+      file_picture: "无法读取：这是扫描件或图片，而这里不识别图片中的文字。",
       file_not_text: "无法读取这种文件。请另存为 PDF、Word、Markdown 或文本后再添加。",
       file_too_large: "文件太大。请拆分成较小的文件。",
       file_protected: "文件受密码或版权保护。请添加没有保护的副本。",
@@ -96,6 +98,7 @@ export const selection = {
   gone: (count) => `${count} 份已不在`,
   passage: "标记的段落",
   passageOf: (title) => `标记于“${title}”`,
+  only: "只用这些", putAway: (name) => `不再只询问“${name}”`,
   removePassage: "移除标记的段落", web: "网络", noWeb: "网络（未设置）", thinking: "思考", model: "模型",
   hints: {
     web: "资料库中找不到时搜索网络",

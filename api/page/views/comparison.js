@@ -1,0 +1,69 @@
+/** Documents side by side: a row a point, a column a document, every cell with the quotes that prove it. */
+
+import { fill, h } from "../dom.js";
+import { readable, render } from "../text/reading.js";
+import { studies } from "../words/notes/index.js";
+import { said } from "../words/problems.js";
+import { openDialog } from "./dialog.js";
+import { quotesOf } from "./notes_entry.js";
+import { keepOver } from "./notes_place.js";
+
+/** @typedef {import("../state/app.js").App} App */
+/** @typedef {import("../api/types.js").Comparison} Comparison */
+/** @typedef {import("../api/types.js").StudyAnswer} StudyAnswer */
+
+/**
+ * Ask by what documents are to be compared, and show them side by side.
+ * @param {App} app
+ * @param {string[]} ids Of two to five documents.
+ */
+export function compare(app, ids) {
+  const texts = studies();
+  const { writes } = app.selection;
+  const question = h("input", { type: "text", id: "compared-by", maxlength: 10_000, dir: "auto", required: !writes });
+  const make = h("button", { type: "submit", class: "primary" }, texts.compare);
+  const form = h("form", { onsubmit: asked }, h("label", { for: "compared-by" }, writes ? texts.byModel : texts.by), h("p", { class: "pair" }, question, make));
+  const status = h("p", { class: "muted", role: "status" });
+  const table = h("div", { class: "compared", tabindex: 0, role: "region", "aria-label": texts.compareTitle, hidden: true });
+  keepOver(openDialog(texts.compareTitle, { class: "notes wide" }, form, status, table));
+  question.focus();
+
+  /** @param {SubmitEvent} event */
+  async function asked(event) {
+    event.preventDefault();
+    make.disabled = true;
+    fill(status, texts.working);
+    try {
+      const json = { document_ids: ids, question: question.value.trim(), model: app.selection.options.value.model };
+      const [compared] = await Promise.all([app.client.json("api/comparisons", { method: "POST", json, list: "rows" }), readable()]);
+      show(compared);
+    } catch (error) {
+      fill(status, said(/** @type {import("../api/problem.js").Problem} */ (error)));
+    }
+    make.disabled = false;
+  }
+
+  /** @param {Comparison} compared */
+  function show({ by, documents, rows }) {
+    fill(status, !rows.length ? texts.none : by === "model" ? texts.checked : texts.quoted);
+    table.hidden = !rows.length;
+    fill(table, h(
+      "table",
+      null,
+      h("thead", null, h("tr", null, h("th", { scope: "col" }, texts.point), documents.map(({ title }) => h("th", { scope: "col", dir: "auto" }, title)))),
+      h("tbody", null, rows.map(({ point, cells }) =>
+        h("tr", null, h("th", { scope: "row", dir: "auto" }, point), cells.map((cell) => h("td", null, answerOf(app, cell)))))),
+    ));
+  }
+}
+
+/**
+ * Show what a document says: the claims, unless they are its very words, and the quotes that prove them.
+ * @param {App} app
+ * @param {StudyAnswer} answer
+ */
+export function answerOf(app, { state, claims, sources }) {
+  if (state !== "said") return [h("p", { class: "muted" }, studies()[state])];
+  const own = claims.filter(({ text, citations }) => !citations.some(({ quote }) => quote === text || quote.includes(text)));
+  return [...own.flatMap(({ text }) => render(text)), ...quotesOf(app, claims, sources)];
+}

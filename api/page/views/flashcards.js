@@ -1,0 +1,59 @@
+/** Cards to learn documents by: a question, and behind it an answer with the quotes that prove it. */
+
+import { fill, h } from "../dom.js";
+import { readable } from "../text/reading.js";
+import { number } from "../words/format.js";
+import { studies } from "../words/notes/index.js";
+import { said } from "../words/problems.js";
+import { answerOf } from "./comparison.js";
+import { openDialog } from "./dialog.js";
+import { icon, textButton } from "./icons.js";
+import { keepOver } from "./notes_place.js";
+
+/**
+ * Make cards of documents, and show one after the other.
+ * @param {import("../state/app.js").App} app
+ * @param {string[]} ids Of one to five documents.
+ */
+export async function flashcards(app, ids) {
+  const texts = studies();
+  const status = h("p", { class: "muted", role: "status" }, texts.working);
+  const card = h("div", { class: "card note", "aria-live": "polite" });
+  const tools = h("div", { class: "choices" });
+  const dialog = openDialog(texts.cards, { class: "notes" }, status, card, tools);
+  keepOver(dialog);
+  /** @type {import("../api/types.js").Flashcard[]} */
+  let cards = [];
+  let dropped = 0;
+  try {
+    const json = { document_ids: ids, model: app.selection.options.value.model };
+    [{ cards, dropped }] = await Promise.all([app.client.json("api/flashcards", { method: "POST", json, list: "cards" }), readable()]);
+  } catch (error) {
+    return fill(status, said(/** @type {import("../api/problem.js").Problem} */ (error)));
+  }
+  if (!cards.length) return fill(status, dropped ? texts.dropped(dropped) : texts.noCards);
+  const before = textButton("", () => show(at - 1), icon("back"), texts.before);
+  const next = textButton("", () => show(at + 1), texts.next, icon("next"));
+  const answer = textButton("primary", turn, texts.show);
+  let at = 0;
+  fill(tools, before, answer, next);
+  show(0);
+
+  /** @param {number} wanted */
+  function show(wanted) {
+    at = wanted;
+    fill(status, [texts.at(number(at + 1), number(cards.length)), dropped && texts.dropped(dropped)].filter(Boolean).join(" · "));
+    fill(card, h("h3", { dir: "auto" }, cards[at]?.question));
+    before.disabled = at === 0;
+    next.disabled = at === cards.length - 1;
+    answer.disabled = false;
+    if (dialog.open) answer.focus();
+  }
+
+  function turn() {
+    const shown = cards[at];
+    if (shown) fill(card, h("h3", { dir: "auto" }, shown.question), ...answerOf(app, shown.answer));
+    answer.disabled = true;
+    (next.disabled ? before : next).focus();
+  }
+}

@@ -1,0 +1,137 @@
+/** The notes: a list of them, and one of them to be read, edited, put in order, shared and exported. */
+
+import { fill, h } from "../dom.js";
+import { readable, render } from "../text/reading.js";
+import { labels as saving } from "../words/along/labels.js";
+import { words as page } from "../words/index.js";
+import { words } from "../words/notes/index.js";
+import { labels } from "../words/notes/labels.js";
+import { openDialog } from "./dialog.js";
+import { icon, textButton } from "./icons.js";
+import { menuButton } from "./menu.js";
+import { noteEntry } from "./notes_entry.js";
+import { showNotes } from "./notes_place.js";
+import { saveFile } from "./taking.js";
+
+/** @typedef {import("../state/app.js").App} App */
+/** @typedef {import("../api/types.js").Note} Note */
+/** @typedef {import("../api/types.js").NoteSummary} NoteSummary */
+
+/**
+ * Open them.
+ * @param {App} app
+ * @param {string} id Of one of them; "" for the list.
+ */
+export function notes(app, id) {
+  const body = h("div", { class: "note" });
+  const dialog = openDialog(labels().notes, { class: "notes" }, body);
+  void app.attempt(async () => {
+    await readable();
+    if (id) await one(app, body, id);
+    else await list(app, body);
+  }).then((done) => done || dialog.close());
+  return dialog;
+}
+
+/** @param {App} app @param {HTMLElement} body */
+async function list(app, body) {
+  const said = words();
+  const rows = h("ul", null);
+  const more = textButton("small", () => void app.attempt(read), page.sessions.more);
+  /** @type {string | null} */
+  let cursor = null;
+
+  async function read() {
+    const asked = new URLSearchParams(cursor ? { cursor } : {});
+    const { notes: found, next_cursor: next } = await app.client.json(`api/notes?${asked}`, { list: "notes" });
+    rows.append(...found.map(row));
+    cursor = next;
+    more.hidden = !cursor;
+  }
+
+  /** @param {NoteSummary} note */
+  function row({ note_id: id, title, entries, shared }) {
+    return h(
+      "li",
+      null,
+      h(
+        "button",
+        { type: "button", class: "quiet", onclick: () => showNotes(app, id) },
+        h("strong", { dir: "auto" }, title),
+        h("span", { class: "muted" }, [said.entries(entries), shared && said.shared].filter(Boolean).join(" · ")),
+      ),
+    );
+  }
+
+  const begin = textButton("primary", () => void app.attempt(async () => {
+    const made = await app.client.json("api/notes", { method: "POST", json: { title: said.begin } });
+    showNotes(app, made.note_id);
+  }), icon("add"), said.begin);
+  await read();
+  fill(body, begin, rows.childElementCount ? rows : h("p", { class: "muted" }, said.none), more);
+}
+
+/** @param {App} app @param {HTMLElement} body @param {string} id */
+async function one(app, body, id) {
+  const said = words();
+  const path = `api/notes/${id}`;
+  const back = textButton("quiet small", () => showNotes(app), icon("back"), said.all);
+  await read();
+
+  /** @param {number} [at] Which entry is to have the focus. */
+  async function read(at = -1) {
+    const { note, entries } = /** @type {Note} */ (await app.client.json(path, { list: "entries" }));
+    const shown = entries.map((entry, place) => noteEntry(app, entry, note.is_own && {
+      up: place > 0 && (() => void move(place, -1)),
+      down: place < entries.length - 1 && (() => void move(place, 1)),
+      remove: () => void change(() => app.client.send(`${path}/entries/${entry.entry_id}`, { method: "DELETE" }), Math.max(0, place - 1)),
+    }));
+    /** @param {number} place @param {number} by */
+    function move(place, by) {
+      const order = entries.map((each) => each.entry_id);
+      order.splice(place + by, 0, ...order.splice(place, 1));
+      return change(() => send({ order }), place + by);
+    }
+    fill(
+      body,
+      h("div", { class: "tools" }, back, menuButton(said.save, "take", () => /** @type {const} */ (["md", "docx", "html"]).map((format) => ({
+        text: saving()[format],
+        icon: /** @type {const} */ ("page"),
+        act: () => void saveFile(app, `${path}/export`, format),
+      }))), note.is_own && deleting()),
+      ...(note.is_own ? fields(note) : [h("h3", { dir: "auto" }, note.title), ...(note.text ? render(note.text) : [])]),
+      shown.length ? h("ol", { class: "entries" }, shown) : h("p", { class: "muted" }, said.empty),
+    );
+    if (at >= 0) (shown[at] ?? back).querySelector("button")?.focus();
+  }
+
+  /** @param {NoteSummary} note */
+  function fields({ title, text, shared }) {
+    const name = h("input", { type: "text", class: "name", maxlength: 255, dir: "auto", "aria-label": said.title, ".value": title });
+    name.onchange = () => name.value.trim() ? void change(() => send({ title: name.value.trim() })) : (name.value = title);
+    const area = h("textarea", { rows: 3, maxlength: 20_000, dir: "auto", "aria-label": said.text, placeholder: said.text, ".value": text });
+    area.onchange = () => void change(() => send({ text: area.value.trim() }));
+    const share = h("input", { type: "checkbox", checked: shared });
+    share.onchange = () => void change(() => send({ shared: share.checked }));
+    return [name, area, h("label", { class: "choice" }, share, said.share)];
+  }
+
+  function deleting() {
+    const button = textButton("quiet small danger", () => {
+      if (button.textContent !== said.sure) return fill(button, said.sure);
+      void app.attempt(() => app.client.send(path, { method: "DELETE" })).then((done) => done && showNotes(app));
+    }, icon("trash"), said.delete);
+    return button;
+  }
+
+  /** @param {import("../api/types.js").NoteChange} json */
+  const send = (json) => app.client.send(path, { method: "PATCH", json });
+
+  /** @param {() => Promise<unknown>} act @param {number} [at] Which entry is to have the focus then; without it nothing is drawn anew. */
+  async function change(act, at) {
+    await app.attempt(async () => {
+      await act();
+      if (at !== undefined) await read(at);
+    });
+  }
+}

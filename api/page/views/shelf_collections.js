@@ -1,0 +1,174 @@
+/** The collections on the shelf: ticked to be asked alone, pressed to show what is in them, filled by drop or by menu. */
+
+import { change, fill, h } from "../dom.js";
+import { collectionsOf } from "../state/collections.js";
+import { number } from "../words/format.js";
+import { words } from "../words/collections/index.js";
+import { menuButton } from "./menu.js";
+import { form } from "./shelf_adding.js";
+
+/** @typedef {import("../state/collections.js").Collection} Collection */
+/** @typedef {import("./menu.js").Action} Action */
+
+export const DRAGGED = "application/x-citewell-documents";
+
+/**
+ * Make the part of the shelf where they stand.
+ * @param {import("../state/app.js").App} app
+ * @param {import("../state/shelf.js").Shelf} shelf
+ */
+export function shelfCollections(app, shelf) {
+  const collections = collectionsOf(app);
+  const { selection } = app;
+  const said = words();
+  const list = h("ul", null);
+  const put = menuButton(said.put, "set", () => [
+    ...collections.list.value.filter(mayFill).map((each) => ({ text: each.name, act: () => fillWith(each, ticked()) })),
+    { text: said.make, icon: /** @type {const} */ ("add"), act: () => edit(null) },
+  ]);
+  put.classList.add("writes", "small");
+  const { element: naming, open } = nameForm(put, (collection, name, shared) => void keep(collection, name, shared));
+  const whole = h("details", { class: "collections", open: true, hidden: true }, h("summary", null, said.label), list, naming);
+  collections.list.watch(show);
+  selection.collections.watch(show);
+  selection.pages.watch(() => {
+    put.hidden = !ticked().length;
+    show();
+  });
+  shelf.view.watch(show);
+  app.person.watch(show);
+
+  function ticked() {
+    return selection.pages.value.filter((page) => !page.gone).map((page) => page.document_id);
+  }
+
+  function mayFill(/** @type {Collection} */ { shared, yours }) {
+    return shared || yours;
+  }
+
+  /** Open the form for one, or for a new one. @param {Collection | null} collection */
+  function edit(collection) {
+    whole.hidden = false;
+    whole.open = true;
+    open(collection);
+  }
+
+  /** @param {Collection | null} collection @param {string} name @param {boolean} shared */
+  async function keep(collection, name, shared) {
+    await app.attempt(() =>
+      collection ? collections.change(collection.collection_id, { name, shared }) : collections.make(name, shared, ticked()));
+  }
+
+  /** @param {Collection} collection @param {string[]} add */
+  async function fillWith({ collection_id, name }, add) {
+    await app.attempt(async () => {
+      await collections.change(collection_id, { add });
+      app.notice.set({ kind: "done", text: said.added(name) });
+    });
+  }
+
+  /** @param {Collection} collection */
+  async function takeOut({ collection_id, name }) {
+    await app.attempt(async () => {
+      await collections.change(collection_id, { remove: ticked() });
+      app.notice.set({ kind: "done", text: said.takenOut(name) });
+      if (shelf.view.value.collection === collection_id) await shelf.refresh();
+    });
+  }
+
+  /** @param {Collection} collection */
+  async function remove(collection) {
+    const { collection_id, name } = collection;
+    await app.attempt(async () => {
+      const back = await collections.delete(collection);
+      if (shelf.view.value.collection === collection_id) await shelf.look({ collection: "" });
+      await selection.tickCollection(collection, false);
+      const undo = () => void app.attempt(async () => {
+        await back();
+        app.notice.set({ kind: "done", text: said.back(name) });
+      });
+      app.notice.set({ kind: "done", text: said.deleted(name), undo });
+    });
+  }
+
+  function show() {
+    const found = collections.list.value;
+    whole.hidden = !found.length && naming.hidden;
+    const focused = /** @type {HTMLElement | null} */ (document.activeElement)?.closest("[data-collection]");
+    const [id, at] = [focused?.getAttribute("data-collection"), [...(focused?.querySelectorAll("input, button") ?? [])].indexOf(/** @type {Element} */ (document.activeElement))];
+    fill(list, found.map((each) => row(each)));
+    if (id) /** @type {HTMLElement | undefined} */ (list.querySelector(`[data-collection="${id}"]`)?.querySelectorAll("input, button")[at])?.focus();
+  }
+
+  /** @param {Collection} collection */
+  function row(collection) {
+    const { collection_id, name, shared, yours, documents, made_by } = collection;
+    const chosen = selection.collections.value.some((each) => each.collection_id === collection_id);
+    const shown = shelf.view.value.collection === collection_id;
+    const box = h("input", { type: "checkbox", "aria-label": said.tick(name), ".checked": chosen, onchange: () =>
+      void app.attempt(() => selection.tickCollection(collection, box.checked)) });
+    const facts = [said.holds(documents).replace(String(documents), number(documents)), shared && (yours ? said.forAll : said.by(made_by))];
+    const look = h(
+      "button",
+      { type: "button", class: "quiet look", "aria-pressed": String(shown), title: said.only(name), onclick: () =>
+        void shelf.look({ collection: shown ? "" : collection_id }) },
+      h("span", { class: "name", dir: "auto" }, name),
+      h("span", { class: "muted" }, facts.filter(Boolean).join(" · ")),
+    );
+    /** @returns {Action[]} */
+    const entries = () => [
+      ...(ticked().length ? [{ text: said.takeOut, act: () => void takeOut(collection) }] : []),
+      ...(yours ? [{ text: said.edit, icon: /** @type {const} */ ("edit"), act: () => edit(collection) },
+        { text: said.delete, icon: /** @type {const} */ ("trash"), danger: true, act: () => void remove(collection) }] : []),
+    ];
+    const more = menuButton(said.menu(name), "more", entries);
+    more.classList.add("writes");
+    more.hidden = !mayFill(collection) || !(yours || ticked().length);
+    const element = h("li", { "data-collection": collection_id, ondragover: over, ondragleave: leave, ondrop: drop }, box, look, more);
+
+    /** @param {DragEvent} event */
+    function over(event) {
+      if (!event.dataTransfer?.types.includes(DRAGGED) || !mayFill(collection)) return;
+      event.preventDefault();
+      change(element, { "data-over": true });
+    }
+
+    function leave() {
+      change(element, { "data-over": null });
+    }
+
+    /** @param {DragEvent} event */
+    function drop(event) {
+      leave();
+      const ids = event.dataTransfer?.getData(DRAGGED);
+      if (!ids) return;
+      event.preventDefault();
+      void fillWith(collection, ids.split(" "));
+    }
+    return element;
+  }
+
+  return { element: whole, put, make: () => edit(null) };
+}
+
+/** @param {HTMLElement} opener @param {(collection: Collection | null, name: string, shared: boolean) => void} sent */
+function nameForm(opener, sent) {
+  const said = words();
+  const name = h("input", { type: "text", required: true, maxlength: 200, placeholder: said.name, "aria-label": said.name });
+  const shared = h("input", { type: "checkbox" });
+  /** @type {Collection | null} */
+  let about = null;
+  const made = form(opener, said.save, [name, h("label", { class: "check" }, shared, said.shared)], () => {
+    if (name.value.trim()) sent(about, name.value.trim(), shared.checked);
+  });
+  return {
+    element: made.element,
+    /** @param {Collection | null} collection */
+    open(collection) {
+      about = collection;
+      name.value = collection?.name ?? "";
+      shared.checked = collection?.shared ?? false;
+      made.open();
+    },
+  };
+}

@@ -1,0 +1,105 @@
+"""Answers and passages are pinned to a note, read again where they stand, put in order, and taken along."""
+
+import re
+
+from playwright.async_api import expect
+
+from graph.evidence import Identity
+from tests.api.conftest import new_session
+from tests.page.axe import accessible
+from tests.page.browsing import NARROW, Visits
+from tests.page.english import english
+from tests.page.sites import Site
+from tools.library.ingestion import NewDocument
+
+QUESTION = "How long may a heron stand on the jetty?"
+STAYS = "A heron may stand on the jetty for nine hours."
+FEE = "The fee for a heron is two fish."
+
+
+async def asked(site: Site) -> tuple[str, str]:
+    """Store a document, ask about it, and give the address of the session and the document's id."""
+    new = NewDocument(name="herons.md", title="Rules for herons", text=f"# Stays\n\n{STAYS}\n\n# Fees\n\n{FEE}\n")
+    document = (await site.citewell.library.ingestor.ingest(Identity(), new)).document_id
+    session = await new_session(site.client)
+    body = {"question": QUESTION, "page_ids": [document], "min_score": 0, "stream": False}
+    assert (await site.client.post(f"/api/sessions/{session}/runs", json=body)).json()["outcome"] == "answered"
+    return f"{site.url}/#/sessions/{session}", document
+
+
+async def test_what_is_pinned_is_read_again_in_its_place_and_taken_along(
+    extractive_site: Site, chromium_page: Visits
+) -> None:
+    address, document = await asked(extractive_site)
+    page = await chromium_page(address)
+    await page.get_by_role("button", name=english("notes/pinAnswer")).click()
+    await expect(page.get_by_role("status").filter(has_text=QUESTION)).to_be_visible()
+    fee = {"document_id": document, "quote": FEE}
+    [note] = (await extractive_site.client.get("/api/notes")).json()["notes"]
+    await extractive_site.client.post(f"/api/notes/{note['note_id']}/entries", json=fee)
+
+    await page.get_by_role("button", name="Notes", exact=True).click()
+    notes = page.get_by_role("dialog", name="Notes")
+    await accessible(page, "the list of notes")
+    await notes.get_by_role("button", name=QUESTION).click()
+    entries = notes.locator(".pinned")
+    await expect(entries).to_have_count(2)
+    await expect(entries.first.get_by_role("heading")).to_have_text(QUESTION)
+    await expect(entries.last).to_contain_text(FEE)
+    await accessible(page, "a note")
+
+    await entries.last.get_by_role("button", name=re.compile("Rules for herons . Fees")).click()
+    await expect(notes).to_have_count(0)
+    await expect(page.locator(".reader mark", has_text=FEE).first).to_be_visible()
+    await page.go_back()
+    await expect(entries).to_have_count(2)
+    await entries.last.get_by_role("button", name=re.compile("^More about")).click()
+    await page.get_by_role("menuitem", name=english("notes/up")).click()
+    await expect(entries.first).to_contain_text(FEE)
+    await expect(entries.first.get_by_role("button").first).to_be_focused()
+    await notes.get_by_label(english("notes/title")).fill("Herons")
+    await notes.get_by_label(english("notes/text")).fill("They **pay**.")
+    await notes.get_by_label(english("notes/share")).check()
+    async with page.expect_download() as saved:
+        await notes.get_by_role("button", name=english("notes/save")).click()
+        await page.get_by_role("menuitem", name=english("along/md")).click()
+    file = (await (await saved.value).path()).read_text("utf-8")
+    assert "# Herons" in file
+    assert "They **pay**." in file
+    assert file.index(FEE) < file.index(STAYS)
+    await page.keyboard.press("Escape")
+    await expect(notes).to_have_count(0)
+    await expect(page).to_have_url(address)
+    stored = (await extractive_site.client.get(f"/api/notes/{note['note_id']}")).json()
+    assert stored["note"]["shared"] is True
+
+
+async def test_marked_words_are_pinned_on_a_phone_and_what_changed_since_is_told(
+    extractive_site: Site, chromium_page: Visits
+) -> None:
+    _, document = await asked(extractive_site)
+    page = await chromium_page(f"{extractive_site.url}/#/documents/{document}", viewport=NARROW)
+    await page.get_by_text(FEE).first.select_text()
+    await page.get_by_role("button", name=english("notes/pinWords")).click()
+    dialog = page.get_by_role("dialog", name=english("notes/pinTo"))
+    await expect(dialog.or_(page.locator(".toast"))).to_be_visible()
+    if await dialog.count():
+        await dialog.get_by_role("button", name=english("notes/begin")).click()
+    await expect(page.locator(".toast", has_text="Rules for herons")).to_be_visible()
+    changed = {"title": "Rules for herons", "text": "# Fees\n\nThe fee is one fish.\n", "media_type": "text/markdown"}
+    await extractive_site.client.put(f"/api/documents/{document}", json=changed)
+    await page.goto(extractive_site.url)
+    await page.get_by_role("button", name=english("sessions.open")).click()
+    await page.get_by_role("button", name="Notes", exact=True).click()
+    await page.get_by_role("dialog").get_by_role("button", name="Rules for herons").first.click()
+    entry = page.locator(".pinned")
+    await expect(entry).to_contain_text(FEE)
+    await expect(entry).to_contain_text(english("proof/since.changed"))
+    await accessible(page, "a note on a phone")
+    await entry.get_by_role("button", name=re.compile("^More about")).click()
+    await page.get_by_role("menuitem", name=english("notes/remove")).click()
+    await expect(page.get_by_text(english("notes/empty"))).to_be_visible()
+    delete = page.get_by_role("button", name=english("notes/delete"))
+    await delete.click()
+    await page.get_by_role("button", name=english("notes/sure")).click()
+    await expect(page.get_by_role("dialog").get_by_role("button", name=english("notes/begin"))).to_be_visible()

@@ -1,0 +1,1 @@
+"""Notes: answers and passages that somebody keeps with their proof."""
