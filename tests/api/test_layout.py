@@ -1,6 +1,8 @@
 """How a document is laid out, over HTTP: its blocks at the offsets of its text, and its pictures."""
 
+import zipfile
 from base64 import b64encode
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -108,6 +110,56 @@ async def test_formulas_are_told_as_their_file_writes_them(
     assert text[formula["start"] : formula["end"]] == "1/2"
     assert formula["notation"] == notation
     assert source in formula["source"]
+
+
+@pytest.mark.parametrize("name", ["halls.pptx", "halls.odp"])
+async def test_slides_tell_where_their_boxes_stand(client: httpx.AsyncClient, name: str) -> None:
+    _, layout, text = await laid_out(client, name, (DOCUMENTS / name).read_bytes())
+    slides = {each["page_idx"]: each for each in layout["slides"]}
+    assert slides[0]["ratio"] == pytest.approx(16 / 9, abs=0.01)
+    heading, body = slides[0]["boxes"]
+    assert text[heading["start"] : heading["end"]] == "Halls"
+    assert text[body["start"] : body["end"]].split() == ["Each", "hall", "has:", "a", "lamp", "a", "keeper"]
+    assert heading["left"] == pytest.approx(0.05, abs=0.005)
+    assert heading["top"] + heading["height"] < body["top"] < 0.3
+    assert heading["size"] > body["size"] > 0
+    assert "Speak of the north hall" not in text[: body["end"]]  # notes stand in no box
+    [_, table] = slides[2]["boxes"]
+    assert text[table["start"] : table["end"]].count("North") == 2
+
+
+async def test_pictures_of_slides_have_their_boxes(client: httpx.AsyncClient) -> None:
+    data = with_picture(DOCUMENTS / "talk.pptx", PNG)
+    place = (
+        '<p:spPr><a:xfrm xmlns:a="{}"><a:off x="0" y="0"/><a:ext cx="3048000" cy="1714500"/></a:xfrm></p:spPr></p:pic>'
+    )
+    drawn = "http://schemas.openxmlformats.org/drawingml/2006/main"
+    placed = _with_part(data, "ppt/slides/slide2.xml", "</p:pic>", place.format(drawn))
+    _, layout, _ = await laid_out(client, "talk.pptx", placed)
+    [picture] = layout["pictures"]
+    [box] = [each for slide in layout["slides"] for each in slide["boxes"] if each["picture"] is not None]
+    assert box["picture"] == picture["number"]
+    assert (box["width"], box["height"]) == pytest.approx((1 / 3, 1 / 3))
+
+
+def _with_part(data: bytes, part: str, old: str, new: str) -> bytes:
+    """Return an office file in which one part says something else."""
+    written = BytesIO()
+    with zipfile.ZipFile(BytesIO(data)) as file, zipfile.ZipFile(written, "w") as made:
+        for name in file.namelist():
+            own = file.read(name)
+            made.writestr(name, own.replace(old.encode(), new.encode()) if name == part else own)
+    return written.getvalue()
+
+
+async def test_runs_of_links_alone_are_told_and_stay_in_the_text(client: httpx.AsyncClient) -> None:
+    languages = "".join(f'<li><a href="https://lamps{at}.example/">Language {at}</a></li>' for at in range(20))
+    few = "".join(f'<li><a href="/{at}">Part {at}</a></li>' for at in range(3))
+    page = f"<h1>Lamps</h1><ul>{languages}</ul><p>Red lamps burn.</p><ul>{few}</ul><p>Green ones do not.</p>"
+    _, layout, text = await laid_out(client, "lamps.html", page.encode())
+    [fold] = layout["folds"]
+    assert fold["count"] == 20
+    assert text[fold["start"] : fold["end"]].splitlines() == [f"- Language {at}" for at in range(20)]
 
 
 @pytest.mark.parametrize(

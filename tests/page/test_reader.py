@@ -19,6 +19,8 @@ from tests.scripted_openai import answer
 from tools.library.ingestion import NewDocument
 
 _numbers = count(1)
+DESK = {"width": 1440, "height": 900}
+DOWN = "(each) => each.scrollTop"
 CURRENT = ".reader mark.current"
 QUOTE = "The kestrel of Hallgrim nests on the north tower."
 BEFORE = "😀🏖️ 员工每年有二十五天年假。👩‍👩‍👧 Nghỉ phép năm.\n\n"
@@ -223,29 +225,122 @@ async def test_a_narrow_window_has_the_document_over_all_of_it(chromium_page: Vi
     await expect(marker(page)).to_be_focused()
 
 
-@pytest.mark.parametrize("size", [NARROW, WIDE], ids=["narrow", "wide"])
-async def test_back_leaves_the_document_and_not_the_session(
+@pytest.mark.parametrize("size", [NARROW, DESK], ids=["narrow", "wide"])
+async def test_back_and_forward_lead_through_quotes_and_documents(
     chromium_page: Visits, model_site: Site, size: dict[str, int]
 ) -> None:
-    document_id = await put(model_site, QUOTE)
-    address, [citation] = await answered(model_site, document_id)
-    page = await chromium_page(address, viewport=size)
-    asked = page.get_by_role("article").get_by_text("Where does the kestrel of Hallgrim nest?")
-    for close in (page.go_back, page.get_by_role("button", name="Close the document").click):
-        await expect(asked).to_be_visible()
-        await marker(page).click()
-        await marked_is(page, citation)
-        await close()
-        await expect(page.locator(".reader")).to_be_hidden()
-        await expect(asked).to_be_visible()
-        assert page.url == address
+    text = "\n\n".join([QUOTE, BEFORE * 60, LAPSE, BEFORE * 60])
+    document_id = await put(model_site, text)
+    address, [first, other] = await answered(model_site, document_id, QUOTE, LAPSE)
+    page = await chromium_page(address, viewport=size, reduced_motion="reduce")
+    await steps_through(page, address, document_id, first, other)
+    if size == NARROW:
+        return
     await page.go_forward()
-    await marked_is(page, citation)
-    await page.reload()
-    await marked_is(page, citation)
+    await marked_is(page, first)
+    asked, read = page.locator("main"), page.locator(".reader")
+    widths = [await each.evaluate("(each) => each.clientWidth") for each in (asked, read)]
+    assert widths[1] > 1.4 * widths[0]
+    assert await page.evaluate("document.scrollingElement.scrollHeight <= innerHeight")
+
+
+async def steps_through(
+    page: Page, address: str, document_id: str, first: dict[str, Any], other: dict[str, Any]
+) -> None:
+    """Go from an answer to its passage, the document and another quote in it, back, and on again; end at that quote."""
+    asked = page.get_by_role("article").get_by_text("Where does the kestrel of Hallgrim nest?")
+    text = reader(page).or_(page.get_by_role("dialog", name="Document")).get_by_role("region")
+    await marker(page).focus()
+    await page.keyboard.press("Enter")
+    await page.get_by_role("button", name="Read in the document").press("Enter")
+    await marked_is(page, first)
+    at_first = page.url
+    assert at_first.startswith(f"{address}/documents/{document_id}?quote={first['start']}-")
+    await page.get_by_role("button", name="Next quote").click()
+    await marked_is(page, other)
+    at_other = page.url
+    assert f"quote={other['start']}-" in at_other
+    box = await text.bounding_box()
+    assert box is not None
+    await page.mouse.move(box["x"] + 90, box["y"] + 90)
+    before = place = await text.evaluate(DOWN)
+    await page.mouse.wheel(0, 90)
+    async with asyncio.timeout(PATIENCE / 1000):
+        while place == before:
+            place = await text.evaluate(DOWN)
+    await page.go_back()
+    await marked_is(page, first)
+    assert page.url == at_first
     await page.go_back()
     await expect(page.locator(".reader")).to_be_hidden()
+    await expect(asked).to_be_visible()
     assert page.url == address
+    await page.go_forward()
+    await marked_is(page, first)
+    await page.go_forward()
+    await expect(page.locator(CURRENT)).to_have_text(LAPSE)
+    assert await text.evaluate(DOWN) == place
+    await page.reload()
+    await marked_is(page, other)
+    await page.get_by_role("button", name="Close the document").click()
+    await expect(page.locator(".reader")).to_be_hidden()
+    assert page.url == address
+    tab = await page.context.new_page()
+    await tab.goto(at_other)  # as it is opened by whoever got it
+    await marked_is(tab, other)
+    await tab.get_by_role("button", name="Close the document").click()
+    await expect(marker(tab)).to_be_visible()
+    await expect(tab).to_have_url(address)
+
+
+async def test_on_a_phone_drawers_are_steps_and_a_swipe_leads_between_answer_and_document(
+    chromium_page: Visits, model_site: Site
+) -> None:
+    document_id = await put(model_site, QUOTE + "\n\n" + BEFORE * 60, title="Birds")
+    address, [citation] = await answered(model_site, document_id)
+    page = await chromium_page(address, viewport=NARROW, has_touch=True, reduced_motion="reduce")
+    await expect(marker(page)).to_be_visible()
+    for opener, drawer in (("Show the sessions", "Sessions"), ("Documents", "Documents")):
+        await page.get_by_role("button", name=opener, exact=True).click()
+        inside = page.locator("nav.sessions, section.shelf").and_(page.get_by_label(drawer, exact=True))
+        await expect(inside).to_be_visible()
+        await page.go_back()
+        await expect(inside).to_be_hidden()
+        assert page.url == address
+        await page.go_forward()
+        await expect(inside).to_be_visible()
+        await page.keyboard.press("Escape")
+        await expect(inside).to_be_hidden()
+        await expect(page.get_by_role("button", name=opener, exact=True)).to_be_visible()
+    await marker(page).tap()
+    await page.get_by_role("button", name="Read in the document").tap()
+    await marked_is(page, citation)
+    text = page.get_by_role("dialog", name="Document").get_by_role("region")
+    await text.evaluate("(each) => each.scrollTo(0, 700)")
+    bar = page.get_by_role("button", name="Document: Birds")
+    await swipe(page, 60, 330)
+    await expect(page.locator(".reader")).to_be_hidden()
+    await expect(bar).to_be_visible()
+    await accessible(page, "an answer whose document was read", [NARROW])
+    for lead in (lambda: swipe(page, 330, 60), bar.click):
+        await lead()
+        await expect(page.locator(CURRENT)).to_have_text(QUOTE)
+        assert await text.evaluate(DOWN) == 700
+        assert await page.evaluate("document.scrollingElement.scrollWidth <= innerWidth")
+        await page.go_back()
+        await expect(page.locator(".reader")).to_be_hidden()
+        assert page.url == address
+
+
+async def swipe(page: Page, start: int, end: int) -> None:
+    """Draw a finger over the middle of the page."""
+    session = await page.context.new_cdp_session(page)
+    for kind, points in (
+        ("touchStart", [{"x": start, "y": 420}]),
+        ("touchMove", [{"x": end, "y": 425}]),
+        ("touchEnd", []),
+    ):
+        await session.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
 
 
 async def test_a_question_about_what_is_selected(chromium_page: Visits, model_site: Site) -> None:

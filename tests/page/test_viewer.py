@@ -1,6 +1,7 @@
 """The document as it is: each format with its own look, and the quote of an address marked in it."""
 
 import asyncio
+import re
 import zlib
 from base64 import b64encode
 from pathlib import Path
@@ -59,12 +60,30 @@ lamp on
 HTML = """<html><head><title>House</title></head><body><main><h1>House rules</h1><p>Lamps are off at ten.</p>
 <h2>Keys</h2><table><caption>Who has which</caption><tr><th>Door</th><th>Key</th></tr>
 <tr><td>Front</td><td>A-17</td></tr></table></main></body></html>"""
+CODE = """# How long a lamp burns.
+HOURS = 10
+
+
+class Lamp:
+    def switch(self, on: bool) -> None:
+        self.on = on
+"""
+MATHS = r"""<html><body><main><h1>Slits</h1><p>The slope is <math><mfrac><mn>1</mn><mrow><mi>a</mi><mo>+</mo><mn>2</mn>
+</mrow></mfrac></math> of the light.</p><p>It grows as <span class="math">\(10^{-4}\)</span> does.</p></main></body>
+</html>"""
+LANGUAGES = "".join(f'<li><a href="https://x{number}.example/">Language {number}</a></li>' for number in range(30))
+WIKI = (
+    f"<html><body><div><h1>Lamp</h1><ul>{LANGUAGES}</ul><p>Lamps give light.</p><p>All night.</p></div></body></html>"
+)
 CSV = "Item,Count\n" + "".join(f"Lamp {number},{3 * number}\n" for number in range(2000))
 FILES = {
     "sleep.pdf": PDF,
     "lamps.md": MARKDOWN.encode(),
     "house.html": HTML.encode(),
     "stock.csv": CSV.encode(),
+    "lamps.py": CODE.encode(),
+    "slits.html": MATHS.encode(),
+    "wiki.html": WIKI.encode(),
     "handbook.docx": with_picture(DOCUMENTS / "handbook.docx", PICTURE),
     "talk.pptx": with_picture(DOCUMENTS / "talk.pptx", PICTURE),
     "workbook.xlsx": (DOCUMENTS / "workbook.xlsx").read_bytes(),
@@ -239,6 +258,58 @@ async def test_text_has_its_headings_lists_tables_and_pictures(chromium_page: Vi
     await expect(reader.locator(".segment")).not_to_have_count(0)
 
 
+async def test_slides_are_drawn_and_the_links_around_a_page_are_folded(chromium_page: Visits, library: Library) -> None:
+    page = await chromium_page(address(library, "talk.pptx", "a wick"))
+    reader = page.locator(".reader")
+    await marked(page, "a wick")
+    slide = reader.locator(".slide").filter(has_text="Why lamps")
+    frame, title, quote = [
+        await each.bounding_box() for each in (slide, slide.get_by_role("heading"), current(page).first)
+    ]
+    assert frame is not None
+    assert title is not None
+    assert quote is not None
+    assert frame["width"] / frame["height"] == pytest.approx(16 / 9, rel=0.02)
+    assert title["y"] < frame["y"] + frame["height"] / 4 < quote["y"] < frame["y"] + frame["height"]
+    assert await reader.get_by_text("Show the brass lamp.").evaluate("(each) => each.closest('.slide')") is None
+    await accessible(page, "a slide", [WIDE])
+
+    page_text = library[1]["wiki.html"][1]
+    await page.goto(address(library, "wiki.html", "Lamps give light."))
+    await marked(page, "Lamps give light.")
+    await expect(reader.get_by_text("30 lines of links")).to_be_visible()
+    await expect(reader.get_by_text("Language 7", exact=True)).to_be_hidden()
+    assert "- Language 7" in page_text
+    await page.goto(address(library, "wiki.html", "- Language 7"))
+    await marked(page, "Language 7")  # a quote opens what it is in
+    await accessible(page, "folded links", [WIDE])
+
+
+async def test_code_has_its_lines_and_formulas_are_drawn(chromium_page: Visits, library: Library) -> None:
+    page = await chromium_page(address(library, "lamps.py", "        self.on = on"))
+    reader = page.locator(".reader")
+    await marked(page, "        self.on = on")
+    assert "".join(await reader.locator(".listing code").all_text_contents()) == library[1]["lamps.py"][1]
+    numbers = "\n".join(await reader.locator(".listing .numbers").all_text_contents())
+    assert numbers.split("\n") == [str(line) for line in range(1, 8)]
+    family, wraps = await reader.locator(".listing code").last.evaluate(
+        "(each) => [getComputedStyle(each).fontFamily, getComputedStyle(each).whiteSpace]"
+    )
+    assert "mono" in family
+    assert wraps == "pre"
+    await expect(reader.get_by_text("Python", exact=True)).to_be_visible()
+    await accessible(page, "source code", [WIDE])
+
+    await page.goto(address(library, "slits.html", library[1]["slits.html"][1].split("\n\n")[1]))
+    await expect(current(page).locator("mfrac")).to_have_text("1a+2")
+    await expect(reader.locator("math")).to_have_count(2)
+    await expect(reader.locator("msup")).to_be_visible()
+    await accessible(page, "formulas of a document", [WIDE])
+    await page.evaluate("getSelection().selectAllChildren(document.querySelector('.reader p:has(mfrac)'))")
+    await reader.get_by_role("button", name="Ask about this passage").click()
+    await expect(page.locator("form").get_by_text(library[1]["slits.html"][1].split("\n\n")[1])).to_be_visible()
+
+
 async def test_a_workbook_is_a_grid_with_the_cell_marked(chromium_page: Visits, library: Library) -> None:
     site, stored = library
     _, text = stored["workbook.xlsx"]
@@ -253,7 +324,9 @@ async def test_a_workbook_is_a_grid_with_the_cell_marked(chromium_page: Visits, 
     assert len(sheets) > 1
     await expect(reader.get_by_role("tab")).to_have_text(sheets)
     await expect(reader.get_by_role("tab", selected=True)).to_have_text(sheets[-1])
-    number = row["anchor"].rpartition("!")[2].lstrip("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
+    cell = row["anchor"].rpartition("!")[2]
+    number = cell.lstrip("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
+    await expect(reader.locator(".letters").last).to_have_text(re.compile(cell.removesuffix(number)))
     named = reader.get_by_role("row").filter(has=page.locator("mark.current")).get_by_role("rowheader")
     await expect(named).to_have_text(number)
     await accessible(page, "a sheet", [WIDE])
@@ -308,6 +381,35 @@ async def test_a_quote_that_the_server_cannot_place_is_found_in_the_text_of_the_
     points = sheet["width"] / 595
     assert abs((box["x"] - sheet["x"]) / points - 72) < 4
     assert 385 < 842 - (box["y"] + box["height"] - sheet["y"]) / points < 405
+
+
+async def test_a_telephone_shows_the_column_that_a_quote_is_in(chromium_page: Visits, extractive_site: Site) -> None:
+    left, right = [
+        [f"The {side} column, line {line}, tells of lamps." for line in range(30)] for side in ("one", "other")
+    ]
+    new = NewDocument(data=placed_pdf([column(60, 780, left) + column(320, 780, right)]), name="columns.pdf")
+    document_id = (await extractive_site.citewell.library.ingestor.ingest(Identity(), new)).document_id
+    raw = (await extractive_site.client.get(f"/api/documents/{document_id}/raw-text")).json()
+    stored = {"columns.pdf": (document_id, "".join(segment["text"] for segment in raw["segments"]))}
+    url = address((extractive_site, stored), "columns.pdf", right[20])
+    page = await chromium_page(url, viewport=NARROW)
+    sheet, text = page.locator(".reader .sheet").first, page.locator(".reader .drawn")
+    await expect(page.locator(".reader mark.box.current")).to_be_in_viewport(ratio=1)
+    await expect(page.get_by_role("button", name="Smaller")).to_be_enabled()
+    await expect(page.locator(".reader mark.box.current")).to_be_in_viewport(ratio=1)
+    assert await sheet.evaluate("(each) => each.clientWidth") > 1.5 * NARROW["width"]
+    assert await text.evaluate("(each) => each.scrollLeft") > 100
+    assert await page.evaluate("document.documentElement.scrollWidth") <= NARROW["width"]
+    for _ in range(4):
+        smaller = page.get_by_role("button", name="Smaller")
+        if await smaller.is_enabled():
+            await smaller.click()
+    assert await sheet.evaluate("(each) => each.clientWidth") < NARROW["width"]
+    await page.set_viewport_size(WIDE)  # a page whose letters can be read stays whole
+    await page.goto(f"{extractive_site.url}/")
+    await page.goto(url)
+    await expect(page.locator(".reader mark.box.current")).to_be_in_viewport()
+    await expect(page.get_by_role("button", name="Smaller")).to_be_disabled()
 
 
 async def test_a_telephone_shows_it_all_within_its_width(chromium_page: Visits, library: Library) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import tools.parsers
-from tools.library.drawn_formulas import formulas_in
+from tools.library.drawn_formulas import drawn_in
 from tools.parsers import parse
 
 DOCUMENTS = Path(__file__).parents[1] / "fixtures/documents"
@@ -30,7 +30,7 @@ def with_formula(document: bytes) -> bytes:
 def test_a_formula_of_an_office_file_is_found() -> None:
     data = with_formula((DOCUMENTS / "handbook.docx").read_bytes())
     text = parse(data, name="handbook.docx").text
-    [formula] = formulas_in(data, WORD, text)
+    [formula] = drawn_in(data, WORD, text)["formulas"]
     assert text[formula["start"] : formula["end"]] == "1/2"
 
 
@@ -38,10 +38,10 @@ def test_a_formula_of_an_office_file_is_found() -> None:
     ("data", "media_type"),
     [
         ((DOCUMENTS / "handbook.docx").read_bytes(), WORD),
-        (b"<p>Two lamps burn.</p>", "text/html"),
+        (b"Two lamps burn.", "text/x-rst"),
         (b"PK\x03\x04 and no more", WORD),
     ],
-    ids=["office", "page", "broken"],
+    ids=["office", "text", "broken"],
 )
 def test_a_file_without_a_sign_of_one_is_not_read_again(
     data: bytes, media_type: str, monkeypatch: pytest.MonkeyPatch
@@ -50,4 +50,4 @@ def test_a_file_without_a_sign_of_one_is_not_read_again(
         raise AssertionError
 
     monkeypatch.setattr(tools.parsers, "parse", read_again)
-    assert formulas_in(data, media_type, "Two lamps burn.") == []
+    assert drawn_in(data, media_type, "Two lamps burn.") == {}

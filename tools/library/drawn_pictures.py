@@ -134,7 +134,7 @@ class _Placing:
     """Where in a text pictures stand: behind the next block that ends the words before them."""
 
     def __init__(self, text: str, blocks: Sequence[Block]) -> None:
-        parts = [_letters(text[block.start : block.end], block.kind) for block in blocks]
+        parts = [letters_of(text[block.start : block.end], block.kind) for block in blocks]
         self._blocks = blocks
         self._letters = "".join(parts)
         self._ends: list[int] = []
@@ -158,7 +158,8 @@ class _Placing:
             yield block
 
 
-def _letters(words: str, kind: str) -> str:
+def letters_of(words: str, kind: str) -> str:
+    """Return the letters of a block, by which it is found in its file."""
     return _NO_LETTERS.sub("", _MARKER.sub("", words, count=1) if kind in ("list_item", "heading") else words)
 
 

@@ -14,9 +14,10 @@ from typing_extensions import TypedDict
 from graph.errors import NotFound
 from graph.evidence import BlockKind, Identity, Segment, SegmentBlock
 from graph.ports import SegmentReader
-from tools.library.drawn_formulas import LayoutFormula
+from tools.library.drawn_formulas import LayoutFold, LayoutFormula
 from tools.library.drawn_pictures import LayoutPicture, placed_of
-from tools.library.original_views import Drawn, LaidOutText, OriginalViews
+from tools.library.drawn_slides import LayoutSlide
+from tools.library.original_views import NOTHING_DRAWN, Drawn, LaidOutText, OriginalViews
 from tools.originals.originals import Originals
 
 SEGMENTS_AT_ONCE = 32  # whose blocks are read on the event loop, and held: a segment may have a hundred
@@ -39,13 +40,18 @@ class LayoutBlock(TypedDict):
 
 
 class Layout(TypedDict):
-    """How a document is laid out: its blocks, its pictures and the sources of its formulas, all in order."""
+    """How a document is laid out: its blocks, its pictures, the sources of its formulas, its slides, all in order.
+
+    ``folds`` are runs of links alone.
+    """
 
     document_id: str
     media_type: str
     blocks: list[LayoutBlock]
     pictures: list[LayoutPicture]
     formulas: list[LayoutFormula]
+    slides: list[LayoutSlide]
+    folds: list[LayoutFold]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +78,9 @@ class Layouts:
         DependencyFailed if the store of originals fails.
         """
         media_type = await self._originals.media_type(identity, document_id)
-        drawn = await self._drawn(identity, document_id) if with_pictures else Drawn([], [])
+        drawn = await self._drawn(identity, document_id) if with_pictures else NOTHING_DRAWN
         shown = [placed_of(each) for each in drawn.pictures]
-        head = {"document_id": document_id, "media_type": media_type, "pictures": shown, "formulas": drawn.formulas}
+        head = {"document_id": document_id, "media_type": media_type, **drawn._asdict(), "pictures": shown}
         yield json.dumps(head).encode()[:-1] + b', "blocks": ['
         between = ""
         async for _, blocks in self._read(identity, document_id):

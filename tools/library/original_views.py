@@ -8,14 +8,17 @@ import asyncio
 import hashlib
 import json
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, NamedTuple
+
+from pydantic import ValidationError
 
 from graph.errors import NotFound, UnreadableDocument
 from graph.evidence import Identity
 from tools.concurrency.tasks import cancel_and_wait
-from tools.library.drawn_formulas import DRAWN, LayoutFormula, formulas_of
+from tools.library.drawn_formulas import DRAWN, FOLDS, FORMULAS, LayoutFold, LayoutFormula
 from tools.library.drawn_pictures import DrawnPicture, pictures_of
+from tools.library.drawn_slides import SLIDES, LayoutSlide
 from tools.library.fair_turns import FairTurns
 from tools.library.sandbox import Sandbox
 from tools.library.view_store import Seen, ViewStore
@@ -30,6 +33,7 @@ VIEW_SECONDS, VIEW_MEGABYTES, REPLY_BYTES = 20.0, 512, 100_000_000
 WAIT_SECONDS = 30.0  # for a turn and for its end
 PROCESSES = 2  # one of a workspace, so that another one is free
 UNREADABLE = ""  # the part that says that no part can be read
+LAYOUT = "layout 2"  # the view of what is drawn; another name where another release tells more
 
 See = Callable[[bytes], Awaitable[tuple[Any, bytes]]]  # what an original shows, as JSON and bytes beside it
 
@@ -47,6 +51,11 @@ class Drawn(NamedTuple):
 
     pictures: list[DrawnPicture]
     formulas: list[LayoutFormula]
+    slides: list[LayoutSlide]
+    folds: list[LayoutFold]
+
+
+NOTHING_DRAWN = Drawn([], [], [], [])
 
 
 class OriginalViews:
@@ -73,7 +82,7 @@ class OriginalViews:
         """
         stored = await self._find(identity, document_id)
         if stored is None or not DRAWN.search(stored.original["media_type"]):
-            return Drawn([], [])
+            return NOTHING_DRAWN
 
         async def see(data: bytes) -> tuple[Any, bytes]:
             read = await read_text()
@@ -83,19 +92,17 @@ class OriginalViews:
             reply, blobs = await self._sandbox.run(
                 "layout", header, data, read.text, read.blocks, whose=stored.key.workspace
             )
-            return await asyncio.to_thread(
-                lambda: ({"pictures": pictures_of(reply, blobs), "formulas": formulas_of(reply)}, b"".join(blobs))
-            )
+            return await asyncio.to_thread(lambda: (_drawn_of(reply, blobs)._asdict(), b"".join(blobs)))
 
-        seen = await self._seen(stored, "layout", stored.content_hash, UNREADABLE, see) or []
-        return Drawn(**seen) if isinstance(seen, dict) else Drawn(seen, [])  # of an earlier release, pictures alone
+        seen = await self._seen(stored, LAYOUT, stored.content_hash, UNREADABLE, see)
+        return Drawn(**seen) if seen else NOTHING_DRAWN
 
     async def picture(self, identity: Identity, document_id: str, picture: DrawnPicture) -> bytes | None:
         """Return the bytes of a picture that ``drawn`` has just told of."""
         stored = await self._find(identity, document_id)
         if stored is None:
             return None
-        return await self._store.read(stored.key, "layout", stored.content_hash, picture["at"], picture["size"])
+        return await self._store.read(stored.key, LAYOUT, stored.content_hash, picture["at"], picture["size"])
 
     async def place(
         self, identity: Identity, document_id: str, page_idx: int, quote: str, before: str
@@ -160,3 +167,16 @@ class OriginalViews:
             seen = Seen(found)
             await self._store.keep(stored.key, view, part, seen, data)
             return seen
+
+
+def _drawn_of(reply: dict[str, Any], blobs: Sequence[bytes]) -> Drawn:
+    """Return what a frame tells. Raises UnreadableDocument for a frame that no reader of ours sends."""
+    try:
+        return Drawn(
+            pictures_of(reply, blobs),
+            FORMULAS.validate_python(reply.get("formulas", [])),
+            SLIDES.validate_python(reply.get("slides", [])),
+            FOLDS.validate_python(reply.get("folds", [])),
+        )
+    except ValidationError as error:
+        raise UnreadableDocument("The file can't be read.") from error

@@ -10,8 +10,9 @@ from typing import Any, Literal, Protocol
 
 from graph.errors import CitewellError, InvalidRequest
 from tools.confinement.process import confinement
-from tools.library.drawn_formulas import formulas_in
+from tools.library.drawn_formulas import drawn_in
 from tools.library.drawn_pictures import placed_pictures
+from tools.library.drawn_slides import slides_of
 from tools.library.new_documents import documents_in
 from tools.library.reading import Reading, WiredDocument, read_document
 from tools.parsers.canonical_text import storable
@@ -58,9 +59,11 @@ def _unpack(header: dict[str, Any], blobs: Sequence[bytes], send: Send) -> Frame
 
 
 def _layout(header: dict[str, Any], blobs: Sequence[bytes], _: Send) -> Frame:
-    data, text, blocks = blobs[0], blobs[1].decode(), map(json.loads, blobs[2].splitlines())
-    reply, pictures = placed_pictures(data, header["media_type"], text, blocks)
-    return {**reply, "formulas": formulas_in(data, header["media_type"], text)}, pictures
+    data, text, blocks = blobs[0], blobs[1].decode(), [json.loads(line) for line in blobs[2].splitlines()]
+    media_type = header["media_type"]
+    reply, pictures = placed_pictures(data, media_type, text, blocks)
+    slides = slides_of(data, media_type, text, blocks)
+    return {**reply, **drawn_in(data, media_type, text), "slides": slides}, pictures
 
 
 def _place(header: dict[str, Any], blobs: Sequence[bytes], _: Send) -> Frame:

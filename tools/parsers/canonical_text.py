@@ -48,7 +48,8 @@ class Block:
     is 0-based, or None if the format has no pages. ``hangs_on`` are the indexes of earlier blocks, the outermost first,
     that this one cannot be understood without: the term it defines, the lead-in of its list or code, the caption and
     the header row of its table, the label of its admonition. ``anchor`` is the id in the file of the
-    block or of the nearest element around or above it, for links; "" where there is none.
+    block or of the nearest element around or above it, for links; "" where there is none. ``linked`` is a block all of
+    whose words lead elsewhere.
     """
 
     start: int
@@ -59,6 +60,7 @@ class Block:
     hangs_on: tuple[int, ...] = ()
     anchor: str = ""
     depth: int = 0
+    linked: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,6 +231,7 @@ class CanonicalText:
         hangs_on: Sequence[int | None] = (),
         anchor: str = "",
         goes_on: bool = False,
+        linked: bool = False,
     ) -> int | None:
         """Write a block, after a blank line or, with ``tight``, on the next line; return its index.
 
@@ -251,7 +254,8 @@ class CanonicalText:
         above = tuple(dict.fromkeys(index for index in hangs_on if index is not None))
         if kind == "table_row" and above and body[-1] == "|" and _UNFILLED.fullmatch(body):
             kind = "label"
-        self._blocks.append(Block(start, self._length, kind, heading, self.page_idx, above, anchor, len(self._path)))
+        block = Block(start, self._length, kind, heading, self.page_idx, above, anchor, len(self._path), linked)
+        self._blocks.append(block)
         return len(self._blocks) - 1
 
     def include(self, part: Parsed) -> int | None:

@@ -212,4 +212,7 @@ def write_drafts(text: CanonicalText, drafts: list[Draft], *, deeper: int = 0, f
             text.add_heading(max(1, draft.level + deeper), draft.text, anchor=anchor)
         else:
             above = [indexes[index] for index in draft.hangs_on]
-            indexes.append(text.add(draft.kind, draft.text, tight=draft.tight, hangs_on=above, anchor=anchor))
+            linked = draft.linked
+            indexes.append(
+                text.add(draft.kind, draft.text, tight=draft.tight, hangs_on=above, anchor=anchor, linked=linked)
+            )

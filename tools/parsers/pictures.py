@@ -10,7 +10,7 @@ import re
 from base64 import b64decode
 from binascii import Error as Base64Error
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any, NamedTuple
 from urllib.parse import unquote
@@ -118,12 +118,26 @@ def _in_slides(package: Package) -> Iterator[Picture]:
     for index, slide, part in slides(package):
         related = package.related(part)
         for shape in slide.iter(f"{P}pic") if slide is not None else ():
-            blip = next(shape.iter(f"{DRAWING}blip"), None)
-            image = related.get(blip.get(f"{{{REL}}}embed") or "") if blip is not None else None
-            if image is not None and image.kind == "image":
+            if (target := image_on_slide(shape, related)) is not None:
                 properties = next(shape.iter(f"{P}cNvPr"), None)
                 alt = properties.get("descr") if properties is not None else ""
-                yield Picture("", _alt(alt), package.data(image.target), index)
+                yield Picture("", _alt(alt), package.data(target), index)
+
+
+def image_on_slide(shape: Any, related: Mapping[str, Any]) -> str | None:
+    """Return the part of the image that a picture of a slide shows."""
+    blip = next(shape.iter(f"{DRAWING}blip"), None)
+    image = related.get(blip.get(f"{{{REL}}}embed") or "") if blip is not None else None
+    return image.target if image is not None and image.kind == "image" else None
+
+
+def is_kept_picture(image: Any) -> bool:
+    """Whether an image of an OpenDocument file is in the file itself."""
+    return _name(image).startswith(("Pictures/", "media/"))
+
+
+def _name(image: Any) -> str:
+    return posixpath.normpath(unquote(image.get(_XLINK) or ""))
 
 
 def _in_open_document(package: OpenPackage) -> Iterator[Picture]:
@@ -141,11 +155,11 @@ def _in_open_document(package: OpenPackage) -> Iterator[Picture]:
         said.say(element.text if not str(element.tag).startswith(_SVG) else None)
         if element.tag != f"{DRAW}image":
             continue
-        name = posixpath.normpath(unquote(element.get(_XLINK) or ""))
         frame = element.getparent()
         alt = frame.findtext(f"{_SVG}desc") or frame.findtext(f"{_SVG}title") if frame is not None else ""
-        if name.startswith(("Pictures/", "media/")):
-            yield Picture("" if page >= 0 else str(said), _alt(alt), package.data(name), page if page >= 0 else None)
+        if is_kept_picture(element):
+            before, page_idx = ("", page) if page >= 0 else (str(said), None)
+            yield Picture(before, _alt(alt), package.data(_name(element)), page_idx)
 
 
 def _in_html(root: Any) -> Iterator[Picture]:

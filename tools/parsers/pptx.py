@@ -23,7 +23,7 @@ from tools.parsers.xlsx import hidden_left_out
 
 NOTES = "Speaker notes"
 P = "{http://schemas.openxmlformats.org/presentationml/2006/main}"
-_GROUP, _FRAME = f"{P}grpSp", f"{P}graphicFrame"
+GROUP, _FRAME = f"{P}grpSp", f"{P}graphicFrame"
 _TITLES = ("title", "ctrTitle")
 _RUNNING = ("dt", "ftr", "hdr")
 _BULLETED = ("body", "obj", "")
@@ -85,9 +85,9 @@ class _Presentation:
 
     def _read_slide(self, slide: Any, part: str) -> str | None:
         """Write a slide, its title first wherever it stands among the shapes; return its title."""
-        shapes = list(_shapes(slide))
+        shapes = list(shapes_in(slide))
         related = self._package.related(part)
-        titles = [shape for shape in shapes if _placeholder(shape) in _TITLES]
+        titles = [shape for shape in shapes if placeholder_of(shape) in _TITLES]
         said = [paragraph.text for shape in titles for paragraph in self._paragraphs(shape, "")]
         title = " ".join(" ".join(said).split())
         if title:
@@ -112,7 +112,7 @@ class _Presentation:
         return title or None
 
     def _read_shape(self, shape: Any) -> None:
-        kind = _placeholder(shape)
+        kind = placeholder_of(shape)
         if kind in ("sldNum", *_TITLES) or (kind in _RUNNING and next(shape.iter(f"{DRAWING}fld"), None) is not None):
             return
         for paragraph in self._paragraphs(shape, kind):
@@ -122,21 +122,12 @@ class _Presentation:
                 self._flow.paragraph(paragraph)
 
     def _layout(self, part: str) -> dict[str, Place]:
-        """Return where a layout and the master below it put their placeholders, by kind and by number."""
         if part not in self._layouts:
-            places: dict[str, Place] = {}
-            master = self._package.part(part, "slideMaster") if part else None
-            for root in (master, self._package.xml(part) if part else None):
-                for shape in _shapes(root) if root is not None else ():
-                    if (found := next(shape.iter(f"{P}ph"), None)) is not None:
-                        kind = found.get("type", "obj")
-                        place = _place(shape) or places.get(kind) or places.get("body")
-                        places.update({kind: place, found.get("idx", kind): place} if place is not None else {})
-            self._layouts[part] = places
+            self._layouts[part] = layout_places(self._package, part)
         return self._layouts[part]
 
     def _read_notes(self, notes: Any) -> None:
-        bodies = [shape for shape in _shapes(notes) if _placeholder(shape) == "body"]
+        bodies = [shape for shape in shapes_in(notes) if placeholder_of(shape) == "body"]
         said = [paragraph for shape in bodies for paragraph in self._paragraphs(shape, None)]
         if any(paragraph.text.strip() for paragraph in said):
             with self._flow.labelled(NOTES):
@@ -201,16 +192,29 @@ class _Presentation:
         return TableCell(" ".join(filter(None, said)), span=span, covered=element.get("vMerge") in ("1", "true"))
 
 
-def _shapes(container: Any, *, in_groups: bool = True) -> Iterator[Any]:
+def layout_places(package: Package, part: str) -> dict[str, Place]:
+    """Return where a layout and the master below it put their placeholders, by kind and by number."""
+    places: dict[str, Place] = {}
+    master = package.part(part, "slideMaster") if part else None
+    for root in (master, package.xml(part) if part else None):
+        for shape in shapes_in(root) if root is not None else ():
+            if (found := next(shape.iter(f"{P}ph"), None)) is not None:
+                kind = found.get("type", "obj")
+                place = place_of(shape) or places.get(kind) or places.get("body")
+                places.update({kind: place, found.get("idx", kind): place} if place is not None else {})
+    return places
+
+
+def shapes_in(container: Any, *, in_groups: bool = True) -> Iterator[Any]:
     """Yield the shapes, pictures and tables in a slide, and each group, before what is in it if that is wanted."""
     walker = etree.iterwalk(container, events=("start",))
     for _, element in walker:
         if element.tag == FALLBACK:
             walker.skip_subtree()
-        elif element.tag in (f"{P}sp", f"{P}pic", _FRAME, _GROUP) and element is not container:
+        elif element.tag in (f"{P}sp", f"{P}pic", _FRAME, GROUP) and element is not container:
             properties = next((each for child in element for each in child.iterchildren(f"{P}cNvPr")), None)
             is_hidden = properties is not None and properties.get("hidden") in ("1", "true")
-            if element.tag != _GROUP or is_hidden or not in_groups:
+            if element.tag != GROUP or is_hidden or not in_groups:
                 walker.skip_subtree()
             if not is_hidden:
                 yield element
@@ -218,21 +222,21 @@ def _shapes(container: Any, *, in_groups: bool = True) -> Iterator[Any]:
 
 def _in_order(container: Any, layout: dict[str, Place]) -> Iterator[Any]:
     """Yield shapes that are no groups in the order in which they are seen, what is in a group together."""
-    shapes = _shapes(container, in_groups=False)
+    shapes = shapes_in(container, in_groups=False)
     told = [each for each in shapes if each.tag != f"{P}sp" or any(map(str.strip, each.itertext()))]
     places = []
     for shape in told:
-        found = next(shape.iter(f"{P}ph"), None) if shape.tag != _GROUP else None
+        found = next(shape.iter(f"{P}ph"), None) if shape.tag != GROUP else None
         names = (found.get("idx", ""), found.get("type", "obj")) if found is not None else ()
-        places.append(_place(shape) or next((layout[name] for name in names if name in layout), None))
+        places.append(place_of(shape) or next((layout[name] for name in names if name in layout), None))
     for at in as_seen(places):
-        if told[at].tag == _GROUP:
+        if told[at].tag == GROUP:
             yield from _in_order(told[at], layout)
         else:
             yield told[at]
 
 
-def _place(shape: Any) -> Place | None:
+def place_of(shape: Any) -> Place | None:
     """Return where a shape itself says that it is; what is in a group says it in units of the group."""
     found = next((each for child in shape for each in (child, *child) if each.tag.endswith("}xfrm")), None)
     numbers = [whole_number(each.get(name), -1) for each, names in zip(found if found is not None else (),
@@ -240,7 +244,7 @@ def _place(shape: Any) -> Place | None:
     return Place(*numbers) if len(numbers) == 4 else None
 
 
-def _placeholder(shape: Any) -> str | None:
+def placeholder_of(shape: Any) -> str | None:
     """Return what a shape is the place for: "title", "body", "" for any content; None if it is a shape of its own."""
     found = next((each for child in shape for each in child.iterfind(f"{P}nvPr/{P}ph")), None)
     return None if found is None else (found.get("type") or "")

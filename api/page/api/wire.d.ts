@@ -653,13 +653,18 @@ export type JudgeMark = {
   doubted?: boolean;
 };
 
-/** How a document is laid out: its blocks, its pictures and the sources of its formulas, all in order. */
+/**
+ * How a document is laid out: its blocks, its pictures, the sources of its formulas, its slides, all in order. `folds`
+ * are runs of links alone.
+ */
 export type Layout = {
   document_id: string;
   media_type: string;
   blocks: LayoutBlock[];
   pictures: LayoutPicture[];
   formulas: LayoutFormula[];
+  slides: LayoutSlide[];
+  folds: LayoutFold[];
 };
 
 /**
@@ -675,6 +680,13 @@ export type LayoutBlock = {
   level?: number;
   header?: boolean;
   anchor?: string;
+};
+
+/** Lines of contents or links alone, `count` of them from `start` to `end`, which a viewer may fold. */
+export type LayoutFold = {
+  start: number;
+  end: number;
+  count: number;
 };
 
 /** A formula of the text from `start` to `end`, with its `source` in MathML or LaTeX. */
@@ -696,6 +708,13 @@ export type LayoutPicture = {
   alt: string;
   width: number;
   height: number;
+};
+
+/** A slide by its number from 0, how wide it is for its height, and its boxes, the lowest first. */
+export type LayoutSlide = {
+  page_idx: number;
+  ratio: number;
+  boxes: SlideBox[];
 };
 
 /**
@@ -1605,6 +1624,21 @@ export type SimilarDocument = {
   document_id: string;
   title: string;
   share: number;
+};
+
+/**
+ * A box of a slide, in shares of its width and height: the text from `start` to `end`, or a picture. `size` is that of
+ * its letters, as a share of the slide's width.
+ */
+export type SlideBox = {
+  left: number;
+  top: number;
+  width: number;
+  height: number;
+  size: number;
+  start: number;
+  end: number;
+  picture: number | null;
 };
 
 /**

@@ -4,13 +4,13 @@ import { Client } from "../api/client.js";
 import { Problem } from "../api/problem.js";
 import { words } from "../words/index.js";
 import { advice, said } from "../words/problems.js";
-import { linkedBy } from "../text/deep_links.js";
 import { readable } from "../text/reading.js";
 import { Cell } from "./cell.js";
 import { Conversation } from "./conversation.js";
 import { Offline } from "./offline.js";
 import { Selection } from "./selection.js";
 import { SessionList } from "./session_list.js";
+import { readingHere, stepTo } from "./steps.js";
 import { Tabs } from "./tabs.js";
 import { Workspaces } from "./workspace.js";
 
@@ -22,6 +22,7 @@ import { Workspaces } from "./workspace.js";
  * @property {import("../api/types.js").Citation[]} citations
  * @property {number} at Which of them is looked at; -1 for the document as a whole.
  * @property {import("../text/deep_links.js").Linked} [linked] What an address names of it, which counts as the only citation.
+ * @property {boolean} [isReturned] Whether it was read before, and is to be as it was left.
  */
 
 /** A word to the user that goes away by itself where it was "done", and else when it was read.
@@ -140,6 +141,7 @@ export class App {
       this.sessions.read(),
       this.attempt(async () => this.models.set(await this.client.models())),
     ]);
+    this.reading.set(readingHere());
     this.begun.set(true);
   }
 
@@ -210,12 +212,9 @@ export class App {
   /** Open what the address names: a session, or the beginning of a new one. */
   async openAddressed() {
     const sessionId = addressed();
-    const linked = linkedBy(location.hash);
-    if (linked) return this.read({ documentId: linked.documentId, title: "", citations: [], at: 0, linked });
+    if (!sessionId && readingHere()) return; // a document by itself, beside whatever is on show
     if (sessionId === (this.conversation.session.value?.session_id ?? null) && !this.conversation.loading.value) return;
-    this.reading.set(null);
     this.selection.passage.set(null);
-    this.sessionsOpen.set(false);
     if (sessionId) return void (await this.attempt(async () => sessionId === addressed() && this.open(sessionId)));
     this.conversation.leave();
     await this.selection.restore(null);
@@ -236,7 +235,8 @@ export class App {
     this.sessions.forget(sessionId);
     if (sessionId !== addressed()) return;
     this.notice.set({ kind: "failed", text: words.sessions.gone });
-    history.replaceState(null, "", location.pathname + location.search);
+    const rest = location.hash.split("/documents/")[1]; // what is read of a document stays
+    history.replaceState(history.state, "", rest ? `#/documents/${rest}` : addressOf(null));
     this.conversation.leave();
     void this.selection.restore(null);
   }
@@ -277,18 +277,17 @@ export class App {
 
   /** Read the document of a citation, at its quote: a step of the browser's history, as a page of its own is. @param {Reading} reading */
   read(reading) {
-    const step = this.reading.value ? "replaceState" : "pushState";
-    if (!reading.linked) history[step]({ reading }, ""); // the address names what is linked
+    stepTo(reading, this.reading.value !== null);
     this.reading.set(reading);
   }
 }
 
 /** Give the session that the address names. */
 export function addressed() {
-  return /^#\/sessions\/([0-9a-f-]{36})$/.exec(location.hash)?.[1] ?? null;
+  return /^#\/sessions\/([0-9a-f-]{36})(?:\/documents\/.*)?$/.exec(location.hash)?.[1] ?? null;
 }
 
-/** Write a session's address. @param {string} sessionId */
+/** Write a session's address; without one, that of the beginning. @param {string | null} sessionId */
 export function addressOf(sessionId) {
-  return `#/sessions/${sessionId}`;
+  return sessionId ? `#/sessions/${sessionId}` : location.pathname + location.search;
 }

@@ -14,7 +14,7 @@ import { codePointIndex } from "./offsets.js";
  * @property {number | null} segment
  */
 
-const DOCUMENT = /^#\/documents\/([0-9a-f-]{36})(?:\?(.*))?$/i;
+const DOCUMENT = /^#(?:\/sessions\/[0-9a-f-]{36})?\/documents\/([0-9a-f-]{36})(?:\?(.*))?$/i;
 const QUOTE = /^(\d{1,9})-(\d{1,9})$/;
 
 const NONE = -1; // a checksum that no text has
@@ -45,6 +45,12 @@ export function tokenIn(hash) {
 export function addressOfQuote({ document_id: id, start, quote }) {
   const end = start + [...quote].length;
   return `#/documents/${id}?quote=${start}-${end}&check=${checksum(quote).toString(16)}`;
+}
+
+/** Write the address of what is read: a document at a quote or a segment, or all of it. @param {import("../state/app.js").Reading} reading */
+export function addressOfReading({ documentId, citations, at }) {
+  const citation = citations[at];
+  return citation ? addressOfQuote({ ...citation, start: (citation.now ?? citation).start }) : `#/documents/${documentId}`;
 }
 
 /**

@@ -1,5 +1,5 @@
 /**
- * Formulas as MathML, which comes with the first answer that holds one.
+ * Formulas as MathML, which comes with the first answer or document that holds one.
  *
  * Elements are made by name, of names, attributes and sizes that are known: whatever else a formula asks for, such as a
  * link, a picture, a style of its own or a macro, it is not drawn, and stays as it is written.
@@ -47,15 +47,63 @@ export function draw(latex, display) {
   return /** @type {HTMLElement | null} */ (drawn.get(key)?.cloneNode(true) ?? null);
 }
 
+/**
+ * Draw a formula that a document says in MathML.
+ * @param {string} markup
+ * @param {boolean} display
+ * @returns {HTMLElement | null} Nothing where it can't be read.
+ */
+export function drawMarkup(markup, display) {
+  return shown(() => treeIn(markup, display), display);
+}
+
 /** @param {string} latex @param {boolean} display */
 function made(latex, display) {
-  if (REFUSED.test(latex)) return null;
+  return REFUSED.test(latex) ? null : shown(() => treeOf(latex, display), display);
+}
+
+/** @param {() => Branch} tree @param {boolean} display */
+function shown(tree, display) {
   try {
-    const math = new Drawing().nodes(treeOf(latex, display), 0);
+    const math = new Drawing().nodes(tree(), 0);
     return h("span", { class: display ? "formula display" : "formula", dir: "ltr", tabindex: display ? 0 : null }, math);
   } catch {
     return null; // Temml's word for what it does not know, ours for what is too much, the browser's for what is too deep
   }
+}
+
+const TOKEN = /<(\/?)(?:\w+:)?(\w+)((?:\s+[\w:-]+="[^"<]*")*)\s*(\/?)>|([^<]+)/gy;
+const ENTITY = /&(?:#(\d{1,7})|#x([\da-f]{1,6})|(amp|lt|gt|quot|apos));/gi;
+const ENTITIES = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'" };
+const UNSEEN = new Set(["annotation", "annotation-xml", "maction"]);
+
+/** Read MathML as the server writes it: no comments, no entities but those of XML. @param {string} markup @param {boolean} display @returns {Branch} */
+function treeIn(markup, display) {
+  /** @type {(Branch & {children: Branch[]})[]} */
+  const open = [{ children: [] }];
+  let end = 0;
+  for (const [whole, closing, type = "", attributes = "", alone, words] of markup.matchAll(TOKEN)) {
+    end += whole.length;
+    const parent = /** @type {Branch & {children: Branch[]}} */ (open.at(-1));
+    if (words !== undefined) parent.children.push({ text: plain(words).replace(/\s+/g, " ") });
+    else if (closing) open.pop();
+    else {
+      const pairs = [...attributes.matchAll(/([\w:-]+)="([^"]*)"/g)].map(([, name = "", value = ""]) => [name, plain(value)]);
+      const branch = { type, attributes: Object.fromEntries(pairs.filter(([name]) => ATTRIBUTES.has(name ?? ""))), children: [] };
+      if (type === "math") branch.attributes = { display: display ? "block" : "inline" };
+      if (!UNSEEN.has(type)) parent.children.push(branch);
+      if (!alone) open.push(branch);
+    }
+  }
+  const [root] = open;
+  if (open.length !== 1 || end !== markup.length || !root || root.children.length !== 1) throw new TypeError("no formula");
+  return root;
+}
+
+/** @param {string} text */
+function plain(text) {
+  return text.replace(ENTITY, (_, decimal, hex, name) =>
+    name ? ENTITIES[/** @type {keyof typeof ENTITIES} */ (name.toLowerCase())] : String.fromCodePoint(decimal ? Number(decimal) : parseInt(hex, 16)));
 }
 
 class Drawing {

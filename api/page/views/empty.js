@@ -127,7 +127,7 @@ export function emptyView(app) {
       addFiles: (files) => app.brought.set({ files: [...files] }),
       addText: (title, text) => app.brought.set({ title, text }),
       addAddress: (url, site) => app.brought.set({ url, site }),
-    }, undefined, words.ways.add);
+    }, { label: words.ways.add });
     tools.menu.classList.add("primary");
     fill(adding, tools.menu, tools.forms);
   }

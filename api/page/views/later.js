@@ -24,16 +24,17 @@ export async function wanted(app, load, again) {
   }
 }
 
-/** Make the place of the reader. @param {App} app */
-export function readerPlace(app) {
+/** Make the place of the reader, and that of the bar that leads back to it. @param {App} app */
+export function readerPlaces(app) {
   const place = h("div", { class: "place" });
-  const put = once(app, () => import("./reader.js"), ({ reader }) => reader(hostOf(app), place));
+  const bar = h("div", { class: "place" });
+  const put = once(app, () => import("./reader.js"), ({ reader }) => reader(hostOf(app, bar), place));
   app.reading.watch((reading) => reading && put());
-  return place;
+  return { place, bar };
 }
 
-/** Let a reader stand in the page. @param {App} app @returns {import("./reader.js").Host} */
-function hostOf(app) {
+/** Let a reader stand in the page. @param {App} app @param {HTMLElement} bar @returns {import("./reader.js").Host} */
+function hostOf(app, bar) {
   return {
     client: app.client,
     reading: app.reading,
@@ -44,7 +45,7 @@ function hostOf(app) {
       goToQuestion();
     },
     pin: (quote, documentId) => void pin(app, { document_id: documentId, quote }),
-    page: app,
+    page: { app, bar },
   };
 }
 

@@ -5,7 +5,10 @@ import { tableOf } from "./layout_table.js";
 
 /** @typedef {import("../api/types.js").LayoutBlock} LayoutBlock */
 /** @typedef {import("./layout_text.js").LaidOutText} LaidOutText */
-/** A block with its offsets in UTF-16. @typedef {LayoutBlock & {from: number, to: number}} Placed */
+/**
+ * A block with its offsets in UTF-16, and what it stands in beside the page itself: a box of a slide, or a fold.
+ * @typedef {LayoutBlock & {from: number, to: number, within?: object | undefined}} Placed
+ */
 
 const MARKER = /^(\s*)((?:[-*+•‣◦▪]|\(?[\p{L}\p{N}]{1,6}(?:\.[\p{L}\p{N}]{1,6})*[.)])\s+)/u;
 const FIRST_LEVEL = 3; // the document's title is a heading of level 2
@@ -30,7 +33,7 @@ export function grouped(blocks, text) {
 
 /** @param {Placed} block @param {Placed} last @param {Placed[]} group @param {LaidOutText} text */
 function belongs(block, last, group, text) {
-  if (block.page_idx !== last.page_idx) return false;
+  if (block.page_idx !== last.page_idx || block.within !== last.within) return false;
   if (block.kind === "list_item") return last.kind === "list_item";
   if (block.kind !== "table_row") return false;
   if (last.kind === "caption") return true;

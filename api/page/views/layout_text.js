@@ -6,9 +6,8 @@ import { markedIn, pieces } from "./reader_marks.js";
 
 /** @typedef {import("../text/passages.js").Passage} Passage */
 /** @typedef {import("./reader_marks.js").Mark} Mark */
-/** @typedef {{element: HTMLElement, from: number, to: number}} Leaf */
-
-const MOST_SHOWN = 20; // formulas of a slice
+/** @typedef {{from: number, to: number, notation: "mathml" | "latex", source: string}} Formula */
+/** @typedef {{element: HTMLElement, from: number, to: number, formulas: Formula[]}} Leaf */
 
 /** A text whose slices stand in elements, with marks in them. Offsets are those of the whole text in UTF-16. */
 export class LaidOutText {
@@ -24,8 +23,10 @@ export class LaidOutText {
       this.starts.push(at);
       at += segment.text.length;
     }
-    /** Formulas that lines of the text say, in its order. @type {{from: number, to: number, source: string}[]} */
+    /** Formulas that lines of the text say, in its order. @type {Formula[]} */
     this.formulas = [];
+    /** Draws a formula; gives nothing where it can't be read. @type {(formula: Formula, isAlone: boolean) => HTMLElement | null} */
+    this.drawn = () => null;
     /** @type {Leaf[]} */
     this.leaves = [];
     /** @type {Mark[]} */
@@ -41,20 +42,38 @@ export class LaidOutText {
    * @returns {Made}
    */
   put(element, from, to) {
-    const leaf = { element, from, to };
+    while (this.formulas[0] && this.formulas[0].to <= from) this.formulas.shift();
+    const beyond = this.formulas.findIndex((formula) => formula.to > to);
+    /** @type {Leaf} */
+    const leaf = { element, from, to, formulas: this.formulas.slice(0, beyond < 0 ? Infinity : beyond) };
     this.leaves.push(leaf);
     this.draw(leaf);
-    while (this.formulas[0] && this.formulas[0].to <= from) this.formulas.shift();
-    const sources = this.formulas.slice(0, MOST_SHOWN).filter((formula) => formula.from < to).map(({ source }) => source);
-    if (sources.length) element.title = sources.join("\n");
     return element;
   }
 
   /** @param {Leaf} leaf */
-  draw({ element, from, to }) {
+  draw({ element, from, to, formulas }) {
+    let at = from;
+    const parts = formulas.flatMap((formula) => {
+      const drawn = formula.from >= at ? this.drawn(formula, formula.from === from && formula.to === to) : null;
+      if (!drawn) return [];
+      const line = this.text.slice(formula.from, formula.to);
+      drawn.dataset.line = line;
+      const [mark] = this.within(formula.from, formula.to).filter((each) => typeof each !== "string");
+      const before = this.within(at, formula.from);
+      at = formula.to;
+      if (!mark) return [...before, drawn];
+      fill(mark, drawn);
+      return [...before, mark];
+    });
+    fill(element, [...parts, ...this.within(at, to)]);
+  }
+
+  /** Give a slice of the text with its marks. @param {number} from @param {number} to */
+  within(from, to) {
     const marks = this.marks.filter((mark) => mark.from < to && from < mark.to);
     const own = marks.map(({ from: start, to: end, kind }) => ({ from: Math.max(start - from, 0), to: Math.min(end, to) - from, kind }));
-    fill(element, own.length ? pieces(this.text.slice(from, to), own) : this.text.slice(from, to));
+    return pieces(this.text.slice(from, to), own);
   }
 
   /** Mark these passages, and one of them more than the others. @param {Passage[]} passages @param {Passage | null} current */

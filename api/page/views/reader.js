@@ -8,12 +8,13 @@ import { passagesOf } from "../text/passages.js";
 import { words } from "../words/index.js";
 import { advice, said } from "../words/problems.js";
 import { guideFold } from "./guide.js";
-import { iconButton, textButton } from "./icons.js";
+import { icon, iconButton, textButton } from "./icons.js";
 import { readerLinks } from "./reader_links.js";
 import { readerPassages } from "./reader_passages.js";
 import { askable, MOST } from "./reader_selection.js";
 import { sheet } from "./reader_sheet.js";
 import { readerViews } from "./reader_views.js";
+import { toDocument } from "./to_document.js";
 
 /** @typedef {import("../state/app.js").Reading} Reading */
 /** @typedef {import("../text/passages.js").Passage} Passage */
@@ -26,7 +27,8 @@ import { readerViews } from "./reader_views.js";
  * @property {() => void} refused Called where credentials are wanted.
  * @property {((text: string, title: string) => void) | null} ask Asks about a passage; null where nothing can be asked.
  * @property {(text: string, documentId: string) => void} [pin] Pins a passage to a note.
- * @property {import("../state/app.js").App | null} page Offers guides to documents; null where nothing can be asked.
+ * @property {{app: import("../state/app.js").App, bar: HTMLElement} | null} page Offers guides to documents, and leads back
+ * to them from a bar; null where nothing can be asked.
  */
 
 /**
@@ -38,12 +40,13 @@ export function reader(app, place) {
   const texts = new DocumentTexts(app.client);
   const title = h("h2", { class: "title", dir: "auto" });
   const links = readerLinks(app.client);
-  const guide = app.page && guideFold(app.page);
+  const guide = app.page && guideFold(app.page.app);
   const quotes = readerPassages({ go, ask: app.ask && ask });
   const { pin } = app;
   const views = readerViews(app.client, app.ask && ask, pin && ((passage) => pin(passage, app.reading.value?.documentId ?? "")));
   const failed = h("div", { class: "failed", role: "alert", hidden: true });
   const close = iconButton("close", words.reader.close, () => app.reading.set(null), "quiet close");
+  close.append(icon("back")); // where the answer lies below
   const header = h(
     "header",
     null,
@@ -63,13 +66,20 @@ export function reader(app, place) {
   );
   place.append(element);
   const pane = sheet(element, () => views.scroller);
+  app.page?.bar.append(toDocument(app.page.app, pane.narrow));
   /** What is on show. @type {import("../state/document.js").Content | null} */
   let content = null;
   /** @type {Passage[]} */
   let passages = [];
   let reads = new AbortController();
+  /** What was read last, and how far down each place of a document was left. @type {Reading | null} */
+  let before = null;
+  /** @type {Map<string, number>} */
+  const left = new Map();
 
   app.reading.watch((reading) => {
+    if (before && content?.document.document_id === before.documentId) left.set(placeOf(before), views.scroller.scrollTop);
+    before = reading;
     reads.abort();
     reads = new AbortController();
     if (reading) return void open(reading, reads.signal);
@@ -82,7 +92,7 @@ export function reader(app, place) {
     failed.hidden = true;
     name(reading.title);
     guide?.of(reading.documentId);
-    if (content?.document.document_id === reading.documentId) point(reading);
+    if (content?.document.document_id === reading.documentId) point(reading, reading.isReturned ? left.get(placeOf(reading)) : undefined);
     else forget();
     if (["deleted", "withheld"].includes(reading.citations[reading.at]?.freshness ?? "")) return gone(reading);
     if (reading.citations.some(hasPage)) views.expectPages();
@@ -111,8 +121,8 @@ export function reader(app, place) {
     point(reading);
   }
 
-  /** Show what is looked at of the document on show. @param {Reading} reading */
-  function point({ citations, at, linked }) {
+  /** Show what is looked at of the document on show. @param {Reading} reading @param {number} [top] How far down one was. */
+  function point({ citations, at, linked }, top) {
     const named = linked && content ? citationOf(linked, content.raw) : null;
     const own = named && named !== "changed" ? [named] : citations;
     passages = passagesOf(content?.raw.segments ?? null, own);
@@ -120,7 +130,7 @@ export function reader(app, place) {
     quotes.show(passages, current);
     if (named === "changed") quotes.tellChanged();
     if (content) links.show(content, current);
-    views.point(passages, current);
+    views.point(passages, current, top);
   }
 
   /** @param {string} text */
@@ -186,6 +196,11 @@ export function reader(app, place) {
     if (selection && !selection.isCollapsed && element.contains(selection.anchorNode)) selection.removeAllRanges();
     else app.reading.set(null);
   }
+}
+
+/** Name the place of a reading. @param {Reading} reading */
+function placeOf({ documentId, citations, at, linked }) {
+  return JSON.stringify([documentId, linked ?? citations[at]?.start]);
 }
 
 /** Whether a quote is on a page, rather than on a slide or in a sheet. @param {import("../api/types.js").Citation} citation */

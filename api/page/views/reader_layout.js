@@ -3,8 +3,12 @@
 import { fill, h } from "../dom.js";
 import { partOf } from "../text/places.js";
 import { words } from "../words/index.js";
+import { words as said } from "../words/viewer/index.js";
+import { languageOf } from "../text/languages.js";
 import { elementOf, grouped } from "./layout_blocks.js";
+import { codeOf, linesIn, wholeLines } from "./layout_code.js";
 import { layoutPicture } from "./layout_picture.js";
+import { slideFrame } from "./layout_slide.js";
 import { LaidOutText } from "./layout_text.js";
 import { mostMarked, scrollTo } from "./reader_scroll.js";
 import { inSlices, pause } from "./reader_slices.js";
@@ -27,7 +31,6 @@ export function readerLayout(client) {
   const element = h("div", { class: "text", tabindex: 0, role: "region", "aria-label": words.reader.text }, body);
   let text = new LaidOutText([]);
   let built = Promise.resolve();
-  let scrolling = new AbortController();
 
   return {
     element,
@@ -37,23 +40,54 @@ export function readerLayout(client) {
       const { document_id: id, media_type: mediaType } = document;
       const layout = await client.layout(id, signal);
       text = new LaidOutText(raw.segments);
-      text.formulas = (layout.formulas ?? []).map(({ start, end, source }) => ({ from: text.unit(start), to: text.unit(end), source }));
+      text.formulas = (layout.formulas ?? []).map(({ start, end, ...own }) => ({ ...own, from: text.unit(start), to: text.unit(end) }));
+      if (text.formulas.length) {
+        const { draw, drawMarkup } = await import("../text/maths.js");
+        text.drawn = ({ notation, source }, isAlone) => (notation === "latex" ? draw(source, isAlone) : drawMarkup(source, isAlone));
+      }
       fill(body);
       element.scrollTop = 0;
-      const placed = layout.blocks.map((block) => ({ ...block, from: text.unit(block.start), to: text.unit(block.end) }));
-      const groups = grouped(placed, text);
+      const slides = new Map((layout.slides ?? []).map((slide) => [slide.page_idx, slide]));
+      const folds = layout.folds ?? [];
+      const placed = layout.blocks.map((block) => {
+        const around = (/** @type {{start: number, end: number}} */ { start, end }) => start <= block.start && block.end <= end;
+        const within = slides.get(block.page_idx ?? -1)?.boxes.find(around) ?? folds.find(around);
+        return { ...block, within, from: text.unit(block.start), to: text.unit(block.end) };
+      });
+      const isCode = languageOf(mediaType) !== undefined;
+      body.classList.toggle("listing", isCode);
+      let line = 1;
+      const groups = isCode ? wholeLines(placed, text.text).map((block) => [block]) : grouped(placed, text);
       const pictures = layout.pictures.map((picture) => ({ ...picture, at: text.unit(picture.after) }));
       const part = partOf(mediaType);
       const read = async (/** @type {number} */ number) => (await client.send(`api/documents/${id}/pictures/${number}`, { signal })).blob();
       let stretch = begin();
       /** @type {number | null} */
       let page = null;
+      /** The slide that is being made. @type {ReturnType<typeof slideFrame> | undefined} */
+      let frame;
+      /** @type {Map<object, HTMLElement>} */
+      const opened = new Map();
 
       /** @param {number | null} index */
       function turn(index) {
         if (index === null || index === page) return;
         page = index;
         if (part !== "sheet") stretch.element.append(h("h3", { class: "page" }, words.reader[part](index + 1)));
+        const slide = slides.get(index);
+        frame = slide && slideFrame(slide);
+        if (frame) stretch.element.append(frame.element);
+      }
+
+      /** Give where a block stands. @param {import("./layout_blocks.js").Placed} block */
+      function placeOf({ within }) {
+        const box = frame?.at(within);
+        const fold = folds.find((each) => each === within);
+        if (box || !fold) return box ?? stretch.element;
+        const element = opened.get(fold) ?? h("details", { class: "folded" }, h("summary", null, said().links(fold.count)));
+        if (!opened.has(fold)) stretch.element.append(element);
+        opened.set(fold, element);
+        return element;
       }
 
       /** @param {number} upTo */
@@ -61,7 +95,7 @@ export function readerLayout(client) {
         while (pictures[0] && pictures[0].at <= upTo) {
           const picture = /** @type {LayoutPicture} */ (pictures.shift());
           turn(picture.page_idx);
-          stretch.element.append(layoutPicture(picture, read));
+          (frame?.ofPicture(picture.number) ?? stretch.element).append(layoutPicture(picture, read));
         }
       }
 
@@ -79,7 +113,8 @@ export function readerLayout(client) {
         if (!first || !last) return;
         if (stretch.letters >= STRETCH) stretch = begin();
         turn(first.page_idx);
-        stretch.element.append(elementOf(group, text));
+        placeOf(first).append(isCode ? codeOf(first, text, line) : elementOf(group, text));
+        line += linesIn(first, text.text);
         stretch.letters += last.to - first.from;
         const lines = stretch.letters / LETTERS_PER_LINE + stretch.element.childElementCount;
         stretch.element.style.containIntrinsicBlockSize = `auto ${Math.ceil(lines * LINE_HEIGHT)}rem`;
@@ -92,14 +127,13 @@ export function readerLayout(client) {
       text.mark(passages, current);
     },
 
-    async reveal() {
-      scrolling.abort();
-      scrolling = new AbortController();
-      const { signal } = scrolling;
+    async reveal(_, signal) {
       const start = text.currentStart;
       while ((text.leaves.at(-1)?.to ?? Infinity) <= start && !signal.aborted) await pause();
       await Promise.race([built, pause()]);
       const target = mostMarked(element);
+      const fold = target?.closest("details");
+      if (fold) fold.open = true;
       if (target && !signal.aborted) await scrollTo(element, target, signal);
     },
   };

@@ -4,6 +4,7 @@ import { Problem } from "../api/problem.js";
 import { change, fill, h } from "../dom.js";
 import { originalAddress } from "../text/addresses.js";
 import { addressOfQuote } from "../text/deep_links.js";
+import { languageOf } from "../text/languages.js";
 import { omissionsOf } from "../text/omissions.js";
 import { partOf } from "../text/places.js";
 import { number } from "../words/format.js";
@@ -25,7 +26,8 @@ export function readerLinks(client) {
 
     /** @param {Content} content @param {import("../text/passages.js").Passage | null} current What is looked at. */
     show({ document, raw }, current) {
-      const { document_id: id, page_count: pages, media_type, url, left_out, original } = document;
+      const { document_id: id, page_count: pages, media_type, url, left_out, original, file_name } = document;
+      const language = languageOf(media_type, file_name);
       const address = originalAddress(url, client.home);
       const [part] = current?.parts ?? [];
       const segment = raw.segments[part?.segment ?? 0];
@@ -34,6 +36,7 @@ export function readerLinks(client) {
       const own = quoted || `#/documents/${id}${part && segment ? `?segment=${segment.segment_index}` : ""}`;
       fill(
         element,
+        language && h("span", null, language),
         pages && h("span", null, common.reader[`${partOf(media_type)}s`](pages, number(pages))),
         address && link(address, common.reader.original),
         !client.isLink && link(new URL(own, client.home).href, common.reader.tab),

@@ -5,10 +5,12 @@ import { codePoints } from "../text/offsets.js";
 import { words as common } from "../words/index.js";
 import { words } from "../words/viewer/index.js";
 import { iconButton } from "./icons.js";
+import { columnAround } from "./pdf_column.js";
 import { openPdf, prepare } from "./pdf_file.js";
 import { PdfPage } from "./pdf_page.js";
 import { markedIn } from "./reader_marks.js";
 import { mostMarked, scrollTo } from "./reader_scroll.js";
+import { drawn as drawnNext } from "./reader_slices.js";
 
 /** @typedef {import("../text/passages.js").Passage} Passage */
 /** @typedef {import("../vendor/pdf/pdf.js").PdfDocument} PdfDocument */
@@ -18,6 +20,8 @@ import { mostMarked, scrollTo } from "./reader_scroll.js";
 
 const KEPT = 8; // pages that stay drawn when they are far away
 const SIZES = [1, 1.25, 1.5, 2, 3];
+const [READABLE, LARGE] = [12, 17]; // pixels of a line: from which a page stays whole, and up to which a column is enlarged
+const MARGIN = 12; // pixels beside a column
 
 /**
  * Make the view.
@@ -29,8 +33,8 @@ export function readerPdf(client, onFailed) {
   prepare();
   const body = h("div", { class: "body pages" });
   const element = h("div", { class: "text drawn", tabindex: 0, role: "region", "aria-label": common.reader.text }, body);
-  const smaller = iconButton("dash", words().smaller, () => resize(-1));
-  const larger = iconButton("add", words().larger, () => resize(1));
+  const smaller = iconButton("dash", words().smaller, () => resize(SIZES.findLast((size) => size < zoom - 0.01)));
+  const larger = iconButton("add", words().larger, () => resize(SIZES.find((size) => size > zoom + 0.01)));
   /** @type {PdfPage[]} */
   let pages = [];
   /** @type {Promise<PdfDocument> | null} */
@@ -44,10 +48,11 @@ export function readerPdf(client, onFailed) {
   let places = new Map();
   /** Those that are drawn, the last one to come in sight last. @type {Set<PdfPage>} */
   const drawn = new Set();
-  let size = 0;
+  let zoom = 1;
+  /** Whether the reader has chosen how large it is. */
+  let isChosen = false;
   let width = 0;
   let ended = new AbortController().signal;
-  let scrolling = new AbortController();
 
   /** @type {Map<Element, PdfPage>} */
   const pageOf = new Map();
@@ -92,14 +97,28 @@ export function readerPdf(client, onFailed) {
     }
   }
 
-  /** @param {1 | -1} step */
-  function resize(step) {
-    size = Math.min(Math.max(size + step, 0), SIZES.length - 1);
-    body.style.setProperty("--zoom", String(SIZES[size]));
-    smaller.disabled = size === 0;
-    larger.disabled = size === SIZES.length - 1;
+  /** @param {number | undefined} size */
+  function resize(size, byHand = true) {
+    isChosen ||= byHand;
+    zoom = size ?? zoom;
+    body.style.setProperty("--zoom", String(zoom));
+    smaller.disabled = zoom <= 1;
+    larger.disabled = zoom >= 3;
   }
-  resize(-1);
+  resize(1, false);
+
+  /** Let the column of what is marked fill the width, where its letters were too small to be read. @param {PdfPage} page @param {Element} mark */
+  async function fit(page, mark) {
+    const column = columnAround(page.layer, mark);
+    if (!column || column.letter >= READABLE || zoom > 1) return;
+    const size = Math.min((element.clientWidth - 2 * MARGIN) / column.width, LARGE / column.letter, 3);
+    if (size < 1.1) return;
+    resize(size, false);
+    await drawnNext();
+    await draw(page);
+    await page.markAll(page.quotes, page.marking);
+    element.scrollLeft += page.sheet.getBoundingClientRect().left + size * column.left - MARGIN - element.getBoundingClientRect().left;
+  }
 
   /** @param {Passage["parts"][number]} part @param {string} quote @param {import("./reader_marks.js").Mark["kind"]} kind @returns {QuoteOnPage | null} */
   function quoteOf({ segment: at, from, to }, quote, kind) {
@@ -130,6 +149,8 @@ export function readerPdf(client, onFailed) {
     prepare({ document_id: id, original }, signal) {
       ended = signal;
       documentId = id;
+      isChosen = false;
+      resize(1, false);
       places = new Map();
       file = null;
       const path = `api/documents/${id}/original`;
@@ -175,10 +196,7 @@ export function readerPdf(client, onFailed) {
       }
     },
 
-    async reveal(passage) {
-      scrolling.abort();
-      scrolling = new AbortController();
-      const { signal } = scrolling;
+    async reveal(passage, signal) {
       const page = pages[segments[(passage.best[0] ?? passage.parts[0])?.segment ?? 0]?.page_idx ?? -1];
       if (!page) return;
       const around = element.getBoundingClientRect();
@@ -186,6 +204,8 @@ export function readerPdf(client, onFailed) {
       if (bottom < around.top || top > around.bottom) element.scrollTop += top - around.top;
       await draw(page);
       await page.markAll(page.quotes, page.marking);
+      const found = mostMarked(page.element);
+      if (found && !isChosen && !signal.aborted) await fit(page, found);
       const target = mostMarked(page.element);
       if (target && !signal.aborted) await scrollTo(element, target, signal);
     },

@@ -108,6 +108,7 @@ function partsOf(range, segments) {
     if (own.compareBoundaryPoints(Range.END_TO_END, range) > 0) own.setEnd(range.endContainer, range.endOffset);
     const taken = own.cloneContents();
     for (const end of taken.querySelectorAll("br")) end.replaceWith("\n"); // of the lines of a PDF page
+    for (const drawn of /** @type {NodeListOf<HTMLElement>} */ (taken.querySelectorAll("[data-line]"))) drawn.replaceWith(drawn.dataset.line ?? "");
     return taken.textContent ?? "";
   });
 }

@@ -6,6 +6,7 @@ import { words } from "../words/viewer/index.js";
 import { cellsOf } from "./layout_table.js";
 import { LaidOutText } from "./layout_text.js";
 import { mostMarked, scrollTo } from "./reader_scroll.js";
+import { lettersOf } from "./sheet_letters.js";
 
 /** @typedef {import("./layout_blocks.js").Placed} Placed */
 /** @typedef {import("./reader_views.js").View} View */
@@ -33,7 +34,8 @@ export function readerSheets(client) {
   /** @type {Stretch[]} */
   let stretches = [];
   let shown = -1;
-  let scrolling = new AbortController();
+  /** What stands above the first row of a table. @type {Map<Placed, string[]>} */
+  let letters = new Map();
   const near = new IntersectionObserver((seen) => {
     for (const { target, isIntersecting } of seen) {
       const stretch = isIntersecting && stretches.find((each) => each.element === target);
@@ -45,8 +47,14 @@ export function readerSheets(client) {
   function make(stretch) {
     if (stretch.isMade) return;
     stretch.isMade = true;
-    fill(stretch.element, stretch.rows.map(rowOf));
+    fill(stretch.element, stretch.rows.flatMap(rowsOf));
     change(stretch.element, { style: null });
+  }
+
+  /** Give a row, below the letters of its columns where it is the first of a table. @param {Placed} block */
+  function rowsOf(block) {
+    const above = letters.get(block)?.map((letter) => h("span", null, letter));
+    return [above && h("div", { class: "line letters", "aria-hidden": "true" }, h("span", { class: "number" }), above), rowOf(block)];
   }
 
   /** @param {Placed} block */
@@ -75,6 +83,7 @@ export function readerSheets(client) {
     text.leaves = [];
     near.disconnect();
     const widths = widthsOf(sheet.rows);
+    letters = lettersOf(sheet.rows, text.text);
     // Rows of a file that has no addresses have no numbers.
     const numbers = sheet.rows.some((row) => row.anchor) ? "3.25rem" : "0";
     grid.classList.toggle("unnumbered", numbers === "0");
@@ -83,7 +92,7 @@ export function readerSheets(client) {
     const named = sheet.rows.findIndex((row) => row.kind === "table_row" && !row.header);
     const top = sheet.rows[0]?.header && named > 0 ? sheet.rows.slice(0, named) : [];
     const rest = sheet.rows.slice(top.length);
-    const head = top.length ? h("div", { class: "names-above", role: "rowgroup" }, top.map(rowOf)) : null;
+    const head = top.length ? h("div", { class: "names-above", role: "rowgroup" }, top.flatMap(rowsOf)) : null;
     stretches = [];
     for (let from = 0; from < rest.length; from += ROWS) {
       const rows = rest.slice(from, from + ROWS);
@@ -142,16 +151,14 @@ export function readerSheets(client) {
       text.mark(passages, current);
     },
 
-    async reveal() {
-      scrolling.abort();
-      scrolling = new AbortController();
+    async reveal(_, signal) {
       const start = text.currentStart;
       const at = sheets.findLastIndex(({ rows }) => (rows[0]?.from ?? Infinity) <= start);
       open(Math.max(at, 0));
       const stretch = stretches.findLast(({ from }) => from <= start);
       if (stretch) make(stretch);
       const target = mostMarked(grid);
-      if (target) await scrollTo(scroller, target, scrolling.signal);
+      if (target) await scrollTo(scroller, target, signal);
     },
   };
 }

@@ -34,7 +34,6 @@ export function readerText() {
   let marks = new Map();
   /** The last stretch, how many letters it has and how high it may be. */
   let stretch = { element: body, letters: Infinity, height: 0 };
-  let scrolling = new AbortController();
   let building = new AbortController();
 
   /** @param {number} at */
@@ -70,7 +69,6 @@ export function readerText() {
 
     /** Show nothing, or this in the place of a text. @param {string} [instead] */
     clear(instead = "") {
-      scrolling.abort();
       building.abort();
       segments = [];
       elements = [];
@@ -106,11 +104,9 @@ export function readerText() {
     /**
      * Bring the passage that is marked most into sight, as soon as it is there.
      * @param {Passage} passage
+     * @param {AbortSignal} signal
      */
-    async reveal(passage) {
-      scrolling.abort();
-      scrolling = new AbortController();
-      const { signal } = scrolling;
+    async reveal(passage, signal) {
       const last = passage.parts.at(-1)?.segment ?? 0;
       while (elements.length <= last && !signal.aborted) await pause();
       const target = mostMarked(elements[(passage.best[0] ?? passage.parts[0])?.segment ?? 0]);

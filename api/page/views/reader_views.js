@@ -2,6 +2,7 @@
 
 import { Problem } from "../api/problem.js";
 import { change, fill, h } from "../dom.js";
+import { languageOf } from "../text/languages.js";
 import { words } from "../words/viewer/index.js";
 import { readerSelection } from "./reader_selection.js";
 import { readerText } from "./reader_text.js";
@@ -19,7 +20,7 @@ import { readerText } from "./reader_text.js";
  * @property {(document: import("../api/types.js").Document, signal: AbortSignal) => void} [prepare] Begins what takes time.
  * @property {(content: Content, signal: AbortSignal) => Promise<void>} show
  * @property {(passages: Passage[], current: Passage | null) => void} mark
- * @property {(passage: Passage) => Promise<void>} reveal Brings what is marked most into sight.
+ * @property {(passage: Passage, signal: AbortSignal) => Promise<void>} reveal Brings what is marked most into sight.
  */
 /** @typedef {"pdf" | "layout" | "sheets"} Kind */
 
@@ -31,7 +32,7 @@ const LAID_OUT = /markdown|mdx|html|x-rst|wordprocessing|ms-word|opendocument\.(
 export function kindOf({ media_type: type, original }) {
   if (type === "application/pdf") return original ? "pdf" : null;
   if (SHEETS.test(type)) return "sheets";
-  return LAID_OUT.test(type) ? "layout" : null;
+  return LAID_OUT.test(type) || languageOf(type) ? "layout" : null;
 }
 
 /**
@@ -66,6 +67,8 @@ export function readerViews(client, ask, pin) {
   let view = text;
   /** Ends when another document is shown. */
   let lasting = new AbortController();
+  /** Ends when something else is looked at. */
+  let scrolling = new AbortController();
   /** The view of the document as it is, once it is wanted. @type {Promise<View | null> | null} */
   let loading = null;
   selectable(text);
@@ -144,13 +147,15 @@ export function readerViews(client, ask, pin) {
     if (!(error instanceof Problem) && !OF_PDF.test(/** @type {Error} */ (error).name)) throw error;
   }
 
-  /** @param {Passage[]} marked @param {Passage | null} most */
-  function point(marked, most) {
+  /** @param {Passage[]} marked @param {Passage | null} most @param {number} [top] How far down one was before. */
+  function point(marked, most, top) {
     [passages, current] = [marked, most];
     if (!content || showing.get(view) !== content) return;
+    scrolling.abort();
+    scrolling = new AbortController();
     view.mark(passages, current);
-    if (current?.parts.length) void view.reveal(current);
-    else (view.scroller ?? view.element).scrollTop = 0;
+    if (top === undefined && current?.parts.length) void view.reveal(current, scrolling.signal);
+    else (view.scroller ?? view.element).scrollTop = top ?? 0;
   }
 
   return {
@@ -166,6 +171,7 @@ export function readerViews(client, ask, pin) {
     /** Show nothing, or this in the place of a document. @param {string} [instead] */
     clear(instead = "") {
       lasting.abort();
+      scrolling.abort();
       loading = null;
       [content, passages, current, kind] = [null, [], null, null];
       showing.clear();

@@ -40,7 +40,7 @@ export function sessionRow(app, onDelete) {
     },
   );
   const found = h("span", { class: "found-text", dir: "auto", hidden: true });
-  const link = h("a", { class: "open", onclick: () => app.sessionsOpen.set(false) }, name, dot, found);
+  const link = h("a", { class: "open", onclick }, name, dot, found);
   const more = menuButton("", "more", () => [
     { text: shown?.pinned ? words.ways.unpin : words.ways.pin, icon: "pin", act: pin },
     { text: words.sessions.rename, icon: "edit", act: rename },
@@ -51,6 +51,13 @@ export function sessionRow(app, onDelete) {
 
   function pin() {
     if (shown) void app.pinSession(shown.session_id, !shown.pinned).then(() => link.focus());
+  }
+
+  /** The session that is on show already is no further step. @param {MouseEvent} event */
+  function onclick(event) {
+    if (link.hash !== location.hash) return;
+    event.preventDefault();
+    app.sessionsOpen.set(false);
   }
 
   /** @param {KeyboardEvent} event */

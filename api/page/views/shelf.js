@@ -53,7 +53,7 @@ export async function shelf(app, place) {
   const actions = { tick, tickAll, read, delete: remove, about: (document) => void shelfCard(app, documents, actions, document) };
   const list = shelfList(app, documents, actions);
   const sets = shelfCollections(app, documents);
-  const adding = addingTools(incoming, () => ({ text: named().make, icon: "set", act: sets.make }));
+  const adding = addingTools(incoming, { more: () => ({ text: named().make, icon: "set", act: sets.make }) });
   const count = h("span", { class: "muted" });
   const close = iconButton("close", words.shelf.close, () => app.hideLibrary(), "quiet close");
   const tools = shelfTools(documents, list);

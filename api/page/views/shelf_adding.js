@@ -10,10 +10,10 @@ import { menuButton } from "./menu.js";
 /**
  * Make the menu, and the forms that it opens.
  * @param {Incoming} incoming Takes what is added.
- * @param {() => import("./menu.js").Action} [more] Another thing to make, asked for when the menu opens.
- * @param {string} label
+ * @param {{more?: () => import("./menu.js").Action, label?: string}} [options] Another thing to make, asked for when the menu
+ * opens; and the menu's name.
  */
-export function addingTools(incoming, more, label = words.shelf.add) {
+export function addingTools(incoming, { more, label = words.shelf.add } = {}) {
   const files = h("input", { type: "file", multiple: true, hidden: true, onchange: () => take(files) });
   const folder = h("input", { type: "file", multiple: true, hidden: true, webkitdirectory: true, onchange: () => take(folder) });
   const menu = menuButton(label, "add", () => [

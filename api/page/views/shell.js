@@ -5,7 +5,7 @@ import { ROOMY } from "../state/app.js";
 import { composer } from "./composer.js";
 import { connection } from "./connection.js";
 import { conversationView } from "./conversation.js";
-import { libraryPlace, lockPlace, readerPlace } from "./later.js";
+import { libraryPlace, lockPlace, readerPlaces } from "./later.js";
 import { notices } from "./notices.js";
 import { offlineBar } from "./offline.js";
 import { sessionsView } from "./sessions.js";
@@ -15,14 +15,14 @@ import { topbar } from "./topbar.js";
 
 /** Make all that the page shows. @param {import("../state/app.js").App} app @returns {Node[]} */
 export function shell(app) {
-  const main = h("main", { class: "middle" }, topbar(app), offlineBar(app), connection(app), conversationView(app), composer(app));
+  const { place: aside, bar } = readerPlaces(app);
+  const main = h("main", { class: "middle" }, topbar(app), offlineBar(app), connection(app), conversationView(app), bar, composer(app));
   const sessions = sessionsView(app);
   const scrim = h("div", { class: "scrim", onclick });
   function onclick() {
     app.sessionsOpen.set(false);
     if (!ROOMY.matches) app.hideLibrary();
   }
-  const aside = readerPlace(app);
   const skip = skips(app);
   shortcuts(app);
   const documents = libraryPlace(app);

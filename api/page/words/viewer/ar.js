@@ -20,4 +20,5 @@ export const viewer = {
   shutWhy: "ربما انتهت مدته أو أُلغي، أو لم يعد المستند موجودًا، أو لم يعد لمن طلبه حق قراءته.",
   larger: "أكبر",
   smaller: "أصغر",
+  links: (/** @type {number} */ count) => `أسطر من الروابط: ${count}`,
 };

@@ -19,4 +19,5 @@ export const viewer = {
   shutWhy: "It may have expired or been revoked, the document may be gone, or whoever asked may no longer read it.",
   larger: "Larger",
   smaller: "Smaller",
+  links: (/** @type {number} */ count) => `${count} lines of links`,
 };

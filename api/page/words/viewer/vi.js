@@ -20,4 +20,5 @@ export const viewer = {
   shutWhy: "Liên kết có thể đã hết hạn hoặc bị thu hồi, tài liệu có thể không còn, hoặc người hỏi không còn quyền đọc.",
   larger: "Phóng to",
   smaller: "Thu nhỏ",
+  links: (/** @type {number} */ count) => `${count} dòng liên kết`,
 };

@@ -20,4 +20,5 @@ export const viewer = {
   shutWhy: "它可能已过期或被撤销，文档可能已不存在，或提问者已无权阅读。",
   larger: "放大",
   smaller: "缩小",
+  links: (/** @type {number} */ count) => `${count} 行链接`,
 };
