@@ -8,7 +8,7 @@ import { words } from "../words/notes/index.js";
 import { pathOf, saidPlace } from "./answer_sources.js";
 import { icon } from "./icons.js";
 import { menuButton } from "./menu.js";
-import { quotedText } from "./passage.js";
+import { passageText } from "./passage.js";
 import { CHANGES, changeOf, verdictMark } from "./verdicts.js";
 
 /** @typedef {import("../state/app.js").App} App */
@@ -58,7 +58,7 @@ export function quotesOf(app, claims, sources) {
     return [h(
       "figure",
       { class: "quote" },
-      quote && h("blockquote", { dir: "auto" }, quotedText(citation)),
+      quote && h("blockquote", { dir: "auto" }, passageText(citation)),
       h(
         "figcaption",
         null,
