@@ -1,11 +1,11 @@
 /** Documents side by side: a row a point, a column a document, every cell with the quotes that prove it. */
 
 import { fill, h } from "../dom.js";
-import { readable, render } from "../text/reading.js";
+import { readable } from "../text/reading.js";
 import { studies } from "../words/notes/index.js";
 import { said } from "../words/problems.js";
 import { openDialog } from "./dialog.js";
-import { quotesOf } from "./notes_entry.js";
+import { quotesOf, written } from "./notes_entry.js";
 import { keepOver } from "./notes_place.js";
 
 /** @typedef {import("../state/app.js").App} App */
@@ -65,5 +65,5 @@ export function compare(app, ids) {
 export function answerOf(app, { state, claims, sources }) {
   if (state !== "said") return [h("p", { class: "muted" }, studies()[state])];
   const own = claims.filter(({ text, citations }) => !citations.some(({ quote }) => quote === text || quote.includes(text)));
-  return [...own.flatMap(({ text }) => render(text)), ...quotesOf(app, claims, sources)];
+  return [...own.map(({ text }) => written(text)), ...quotesOf(app, claims, sources)];
 }
