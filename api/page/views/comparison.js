@@ -47,12 +47,18 @@ export function compare(app, ids) {
   function show({ by, documents, rows }) {
     fill(status, !rows.length ? texts.none : by === "model" ? texts.checked : texts.quoted);
     table.hidden = !rows.length;
+    // Roles are said, since on a narrow window rows are drawn as blocks.
     fill(table, h(
       "table",
-      null,
-      h("thead", null, h("tr", null, h("th", { scope: "col" }, texts.point), documents.map(({ title }) => h("th", { scope: "col", dir: "auto" }, title)))),
-      h("tbody", null, rows.map(({ point, cells }) =>
-        h("tr", null, h("th", { scope: "row", dir: "auto" }, point), cells.map((cell) => h("td", null, answerOf(app, cell)))))),
+      { role: "table" },
+      h("thead", { role: "rowgroup" }, h("tr", { role: "row" }, [texts.point, ...documents.map(({ title }) => title)].map((title) =>
+        h("th", { scope: "col", role: "columnheader", dir: "auto" }, title)))),
+      h("tbody", { role: "rowgroup" }, rows.map(({ point, cells }) => h(
+        "tr",
+        { role: "row" },
+        h("th", { scope: "row", role: "rowheader", dir: "auto" }, point),
+        cells.map((cell, at) => h("td", { role: "cell", "data-of": documents[at]?.title }, answerOf(app, cell))),
+      ))),
     ));
   }
 }
