@@ -48,7 +48,7 @@ export function cardOf(app, shown, source, citations, read, keep) {
   ].filter((fact) => fact !== false);
   return h(
     "div",
-    { class: "card", id: `proof-${(cards += 1)}`, role: "group", "aria-label": words.proof.label(shown) },
+    { class: "passage-card", id: `proof-${(cards += 1)}`, role: "group", "aria-label": words.proof.label(shown) },
     first ? quotedFrom(h("span", { class: "card-number" }, shown), source, first, "") : null,
     citations.flatMap((citation) => passageOf(app, citation)),
     changes.map((change) => h("p", { class: `since ${change}` }, icon(CHANGES[change]), h("span", null, words.proof.since[change]))),

@@ -81,7 +81,7 @@ export function marker(app, index, standing, pieces) {
   };
   /** @type {Proof} */
   const proof = {
-    key: JSON.stringify([shown, title, own.map(({ document_id, start, end, freshness }) => [document_id, start, end, freshness])]),
+    key: JSON.stringify([shown, title, own.map(({ document_id: id, start, end, freshness }) => [id, start, end, freshness])]),
     card: null,
     show: () => cardOf(app, shown, standing().answer.sources.find((source) => source.index === index), citationsNow(), read, keep),
     light(lit) {
@@ -139,7 +139,12 @@ function unfold(button, make) {
   made.scrollIntoView({ block: "nearest" });
 }
 
-/** Read a document from a marker, which is marked as long as that is read. @param {App} app @param {HTMLElement} button @param {import("../state/app.js").Reading | null} reading */
+/**
+ * Read a document from a marker, which is marked as long as that is read.
+ * @param {App} app
+ * @param {HTMLElement} button
+ * @param {import("../state/app.js").Reading | null} reading
+ */
 function readFrom(app, button, reading) {
   if (!reading) return;
   if (!current.has(app)) {
