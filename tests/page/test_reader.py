@@ -82,14 +82,16 @@ def reader(page: Page) -> Locator:
     return page.get_by_role("complementary", name="Document")
 
 
-async def read(page: Page) -> None:
+async def read(page: Page, how: str = "click") -> None:
     """Read the document of the first marker, which unfolds its passage first where that is not in sight."""
-    if await reader(page).is_visible():
-        return await marker(page).click()
-    card = page.get_by_role("group", name="Proof from source").get_by_role("button", name="Read in the document").first
+    card = page.get_by_role("button", name="Read in the document").first
+    if await page.locator(".reader").is_visible():
+        return await getattr(marker(page), how)()
     if not await card.is_visible():
-        await marker(page).click()
-    await card.click()
+        await getattr(marker(page), how)()
+        await expect(card.or_(page.locator(".reader")).first).to_be_visible()
+    if not await page.locator(".reader").is_visible():
+        await getattr(card, how)()
 
 
 async def text_of(site: Site, document_id: str) -> str:
@@ -260,10 +262,7 @@ async def steps_through(
     """Go from an answer to its passage, the document and another quote in it, back, and on again; end at that quote."""
     asked = page.get_by_role("article").get_by_text("Where does the kestrel of Hallgrim nest?")
     text = reader(page).or_(page.get_by_role("dialog", name="Document")).get_by_role("region")
-    await marker(page).focus()
-    await page.keyboard.press("Enter")
-    if await page.evaluate("innerWidth") == NARROW["width"]:  # elsewhere the passage stands beside the sentence
-        await page.get_by_role("button", name="Read in the document").press("Enter")
+    await read(page)
     await marked_is(page, first)
     at_first = page.url
     assert at_first.startswith(f"{address}/documents/{document_id}?quote={first['start']}-")
@@ -323,8 +322,7 @@ async def test_on_a_phone_drawers_are_steps_and_a_swipe_leads_between_answer_and
         await page.keyboard.press("Escape")
         await expect(inside).to_be_hidden()
         await expect(page.get_by_role("button", name=opener, exact=True)).to_be_visible()
-    await marker(page).tap()
-    await page.get_by_role("button", name="Read in the document").tap()
+    await read(page, "tap")
     await marked_is(page, citation)
     text = page.get_by_role("dialog", name="Document").get_by_role("region")
     await text.evaluate("(each) => each.scrollTo(0, 700)")
