@@ -122,5 +122,5 @@ async def test_a_remembered_workspace_that_is_gone_is_forgotten(chromium_page: V
     await page.evaluate("localStorage.setItem('citewell.workspace', sessionStorage['citewell.workspace'] = 'gone')")
     await page.reload()
     await expect(page.get_by_role("button", name="Ask", exact=True)).to_be_visible()
-    await expect(page.get_by_role("button", name="Staff handbook")).to_be_visible()
+    await expect(page.get_by_role("button", name="Staff handbook", exact=True)).to_be_visible()
     await page.wait_for_function("localStorage.getItem('citewell.workspace') === null")

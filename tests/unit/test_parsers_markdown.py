@@ -339,3 +339,11 @@ def test_html_within_markdown_is_read_as_a_page_is() -> None:
 def test_a_file_of_several_top_headings_is_titled_by_none_of_them() -> None:
     assert md("# Mast\n\nUp.\n\n# Sail\n\nDown.").title is None
     assert md("# Mast\n\nUp.\n\n## Sail\n\n## Rope\n\nDown.").title == "Mast"
+
+
+def test_a_heading_from_the_middle_or_of_a_section_is_no_title() -> None:
+    assert md(f"{'The sea is wide. ' * 200}\n\n# Harbours\n\nThey are deep.").title is None
+    for numbered in ("1 Introduction", "1. Introduction", "5.1 Tuning of sails"):
+        assert md(f"# {numbered}\n\nThe mast is high.").title is None
+    for named in ("10 rules for sailors", "2031 report", "7 Seas"):
+        assert md(f"# {named}\n\nThe mast is high.").title == named

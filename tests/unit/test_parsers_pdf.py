@@ -452,6 +452,15 @@ def test_a_rotated_page_is_read_as_it_is_shown() -> None:
     assert sorted(parse(drawn, name="x.pdf").text.split()) == sorted(" ".join(PROSE).split())
 
 
+def test_a_large_line_of_a_later_page_or_of_a_section_is_no_title() -> None:
+    def page(heading: str) -> list[Placed]:
+        return [Placed(72, 780, heading, "bold", 24), *column(72, 700, PROSE)]
+
+    assert read(page("Firing")).title == "Firing"
+    assert read(page("1 Introduction")).title is None
+    assert read(column(72, 700, PROSE), page("Firing")).title is None
+
+
 def test_the_title_is_the_files_own_unless_it_is_junk() -> None:
     page = [Placed(72, 780, "Handbook of Kilns", "bold", 24), *column(72, 700, PROSE)]
     assert read(page, title="Kilns, third edition").title == "Kilns, third edition"

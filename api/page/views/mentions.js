@@ -83,7 +83,7 @@ export function mentionList(app, field) {
       { role: "option", id: `mention-${at}`, "aria-selected": String(at === active) },
       icon(sign),
       h("span", { class: "name", dir: "auto" }, name),
-      h("span", { class: "muted", dir: "auto" }, facts === name ? "" : facts),
+      h("span", { class: "muted" }, h("bdi", null, facts === name ? "" : facts)),
     )));
     const shown = options.length > 0;
     change(field.text, { "aria-controls": shown && "mentions", "aria-activedescendant": shown && `mention-${active}` });

@@ -22,6 +22,8 @@ import { shelfTicks } from "./shelf_ticks.js";
 import { shelfTools } from "./shelf_tools.js";
 import { dropTarget } from "./upload_drop.js";
 
+export { addingTools }; // for the first screen, which waits for no file of its own
+
 /** @typedef {import("../state/app.js").App} App */
 /** @typedef {{document_id: string, title: string, tokens?: number}} Known */
 /**
@@ -52,7 +54,7 @@ export async function shelf(app, place) {
   /** @type {Actions} */
   const actions = { tick, tickAll, read, delete: remove, about: (document) => void shelfCard(app, documents, actions, document) };
   const list = shelfList(app, documents, actions);
-  const sets = shelfCollections(app, documents);
+  const sets = shelfCollections(app, documents, () => adding.menu);
   const adding = addingTools(incoming, { more: () => ({ text: named().make, icon: "set", act: sets.make }) });
   const count = h("span", { class: "muted" });
   const close = iconButton("close", words.shelf.close, () => app.hideLibrary(), "quiet close");

@@ -65,7 +65,7 @@ function textForm(incoming, opener) {
 }
 
 /**
- * @param {HTMLElement} opener Takes the focus when the form closes.
+ * @param {{focus: () => void}} opener Takes the focus when the form closes.
  * @param {string} send
  * @param {HTMLElement[]} fields
  * @param {() => void} sent

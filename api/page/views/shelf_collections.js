@@ -16,19 +16,21 @@ export const DRAGGED = "application/x-citewell-documents";
  * Make the part of the shelf where they stand.
  * @param {import("../state/app.js").App} app
  * @param {import("../state/shelf.js").Shelf} shelf
+ * @param {() => HTMLElement} home Takes the focus where there is nothing here that could.
  */
-export function shelfCollections(app, shelf) {
+export function shelfCollections(app, shelf, home) {
   const collections = collectionsOf(app);
   const { selection } = app;
   const said = words();
   const list = h("ul", null);
   const put = menuButton(said.put, "set", () => [
-    ...collections.list.value.filter(mayFill).map((each) => ({ text: each.name, act: () => fillWith(each, ticked()) })),
+    ...collections.list.value.map((each) => ({ text: each.name, act: () => fillWith(each, ticked()) })),
     { text: said.make, icon: /** @type {const} */ ("add"), act: () => edit(null) },
   ]);
   put.classList.add("writes", "small");
-  const { element: naming, open } = nameForm(put, (collection, name, shared) => void keep(collection, name, shared));
-  const whole = h("details", { class: "collections", open: true, hidden: true }, h("summary", null, said.label), list, naming);
+  const head = h("summary", null, said.label);
+  const { element: naming, open } = nameForm({ focus: () => (show(), whole.hidden ? home() : head).focus() }, (collection, name, shared) => void keep(collection, name, shared));
+  const whole = h("details", { class: "collections", open: true, hidden: true }, head, list, naming);
   collections.list.watch(show);
   selection.collections.watch(show);
   selection.pages.watch(() => {
@@ -40,10 +42,6 @@ export function shelfCollections(app, shelf) {
 
   function ticked() {
     return selection.pages.value.filter((page) => !page.gone).map((page) => page.document_id);
-  }
-
-  function mayFill(/** @type {Collection} */ { shared, yours }) {
-    return shared || yours;
   }
 
   /** Open the form for one, or for a new one. @param {Collection | null} collection */
@@ -123,12 +121,12 @@ export function shelfCollections(app, shelf) {
     ];
     const more = menuButton(said.menu(name), "more", entries);
     more.classList.add("writes");
-    more.hidden = !mayFill(collection) || !(yours || ticked().length);
+    more.hidden = !yours && !ticked().length;
     const element = h("li", { "data-collection": collection_id, ondragover: over, ondragleave: leave, ondrop: drop }, box, look, more);
 
     /** @param {DragEvent} event */
     function over(event) {
-      if (!event.dataTransfer?.types.includes(DRAGGED) || !mayFill(collection)) return;
+      if (!event.dataTransfer?.types.includes(DRAGGED) || element.closest(".read-only")) return;
       event.preventDefault();
       change(element, { "data-over": true });
     }
@@ -151,7 +149,7 @@ export function shelfCollections(app, shelf) {
   return { element: whole, put, make: () => edit(null) };
 }
 
-/** @param {HTMLElement} opener @param {(collection: Collection | null, name: string, shared: boolean) => void} sent */
+/** @param {{focus: () => void}} opener @param {(collection: Collection | null, name: string, shared: boolean) => void} sent */
 function nameForm(opener, sent) {
   const said = words();
   const name = h("input", { type: "text", required: true, maxlength: 200, placeholder: said.name, "aria-label": said.name });
