@@ -168,8 +168,8 @@ async def _frames(browser: Browser, url: str, path: Path) -> None:
     await page.goto(url, wait_until="networkidle")
     await frame()
     field = page.locator("#question")
-    for end in (len(TWO_DOCUMENTS) // 3, 2 * len(TWO_DOCUMENTS) // 3, len(TWO_DOCUMENTS)):
-        await field.fill(TWO_DOCUMENTS[:end])
+    for quarter in (1, 2, 3, 4):
+        await field.fill(TWO_DOCUMENTS[: len(TWO_DOCUMENTS) * quarter // 4])
         await frame()
     await field.press("Enter")
     await expect(page.locator(".turn .question")).to_be_visible()
@@ -178,8 +178,6 @@ async def _frames(browser: Browser, url: str, path: Path) -> None:
     await frame()
     marker = page.locator(".turn .marker").nth(1)
     await marker.hover()
-    await frame()
-    await expect(page.locator(".proof").first).to_be_visible()
     await frame()
     await marker.click()
     await expect(page.locator(".reader")).to_be_visible()
@@ -222,8 +220,7 @@ def reading(title: str) -> Callable[[Page], Awaitable[None]]:
     async def scene(page: Page) -> None:
         await _documents(page)
         await page.get_by_role("button", name=f"Read {title}").first.click()
-        await expect(page.locator(".reader")).to_be_visible()
-        await expect(page.locator(".reader").get_by_text("Opening…")).to_have_count(0)
+        await expect(page.locator(".reader [data-start], .reader td, .reader .text p").first).to_be_visible()
 
     return scene
 

@@ -130,7 +130,7 @@ class UnreadableDocument(CitewellError):
     """A file that can't be ingested, with the reason."""
 
     code = "unreadable_document"
-    suggestion = "Convert the file to Markdown, text, HTML or PDF with text, and ingest it again."
+    suggestion = "Convert the file to Markdown, text, HTML or PDF with text, and add it again."
 
 
 class DocumentTooExpensive(UnreadableDocument):

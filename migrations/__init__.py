@@ -1,32 +1,35 @@
 """The database schema, as plain SQL that Alembic revisions run.
 
-A revision ``NNNN_<what>.py`` runs every file of ``versions/sql/NNNN/`` in name order. Alembic is imported only when
-there is something to migrate, since the import takes longer than most commands.
+A revision is a folder ``versions/sql/NNNN/``, of which every file is run in name order, after the revision with the
+number before it. Alembic is imported only when there is something to migrate, since the import takes longer than most
+commands.
 """
 
 import asyncio
 import logging
+from collections.abc import Iterator
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 import psycopg
 from psycopg import errors
 
+if TYPE_CHECKING:
+    from alembic.script import Script
+
 log = logging.getLogger(__name__)
 
-VERSIONS = Path(__file__).parent / "versions"
+VERSIONS = Path(__file__).parent / "versions" / "sql"
 HAS_VECTOR_TYPES = "SELECT to_regtype('sparsevec') IS NOT NULL AND to_regtype('halfvec') IS NOT NULL"
 LOCK = 0x63697465  # "cite", the advisory lock that a migrating process holds
 
 
 def revisions() -> list[str]:
     """Return the ids of this release's revisions, oldest first. Blocks: it reads a folder."""
-    return sorted(path.stem.split("_", 1)[0] for path in VERSIONS.glob("[0-9]*.py"))
-
-
-def newest_revision() -> str:
-    """Return the id of this release's newest revision. Blocks."""
-    return revisions()[-1]
+    return sorted(path.name for path in VERSIONS.glob("[0-9]*"))
 
 
 def checkpointer_release() -> str:
@@ -59,26 +62,39 @@ def upgrade(url: str) -> list[str]:
     Blocks.
     """
     import sqlalchemy
-    from alembic import command
-    from alembic.config import Config
+    from alembic.operations import Operations
     from alembic.runtime.migration import MigrationContext
     from alembic.script import ScriptDirectory
+    from alembic.script.revision import RevisionMap
 
-    config = Config()
-    config.set_main_option("script_location", str(Path(__file__).parent).replace("%", "%%"))
+    script = ScriptDirectory(str(VERSIONS))
+    script.revision_map = RevisionMap(_scripts)
     _create_extension(url)
     engine = sqlalchemy.create_engine(
         "postgresql+psycopg://", creator=lambda: psycopg.connect(url), poolclass=sqlalchemy.NullPool
     )
+    options = {"transaction_per_migration": True, "fn": lambda found, _: script._upgrade_revs("head", found)}
     with engine.connect() as connection:
-        before = MigrationContext.configure(connection).get_current_heads()
+        migrating = MigrationContext.configure(connection, opts=options)
+        before = migrating.get_current_heads()
         connection.rollback()
-        config.attributes["connection"] = connection
-        command.upgrade(config, "head")
+        with Operations.context(migrating), migrating.begin_transaction():
+            migrating.run_migrations()
         connection.commit()
-    script = ScriptDirectory.from_config(config)
     applied = script.iterate_revisions("head", before or "base")
     return [revision.revision for revision in reversed(list(applied))]
+
+
+def _scripts() -> "Iterator[Script]":
+    """Yield the revisions as Alembic knows them: modules, of which each folder of SQL makes one."""
+    from alembic.script import Script
+
+    before = None
+    for revision in revisions():
+        module = ModuleType(revision)
+        module.__dict__.update(down_revision=before, upgrade=partial(_run_sql_folder, revision))
+        yield Script(module, revision, str(VERSIONS / revision))
+        before = revision
 
 
 def _create_extension(url: str) -> None:
@@ -103,14 +119,14 @@ WITHOUT_VECTORS = {
 }
 
 
-def run_sql_folder(revision: str) -> None:
+def _run_sql_folder(revision: str) -> None:
     """Run a revision's SQL files in name order, inside Alembic's transaction."""
     from alembic import op
 
     driver = op.get_bind().connection.driver_connection
     assert isinstance(driver, psycopg.Connection)
     found = driver.execute(HAS_VECTOR_TYPES).fetchone()
-    for path in sorted((VERSIONS / "sql" / revision).glob("*.sql")):
+    for path in sorted((VERSIONS / revision).glob("*.sql")):
         statements = path.read_bytes()
         for vectors, stand_in in () if found and found[0] else WITHOUT_VECTORS.items():
             statements = statements.replace(vectors, stand_in)

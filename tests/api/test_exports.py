@@ -87,13 +87,13 @@ async def test_each_format_holds_the_answer_its_quote_and_who_judged_it(
     assert "evil.example" not in " ".join(page.xpath("//@*"))
     assert not page.xpath("//script | //img | //link | //iframe | //object | //form | //*[@onerror or @src or @style]")
     assert page.findtext(".//h1") == page.findtext(".//title") == TITLE
-    [quote] = page.xpath("//li[@id='quote-1']//mark")
-    assert "4711 <img src=https://evil.example/x onerror=pwned()>" in quote.text_content()
+    [passage] = page.xpath("//div[@class='answer'][following-sibling::ol[1]/li[@id='quote-1']]")
+    assert "4711 <img src=https://evil.example/x onerror=pwned()>" in passage.text_content()
     said = " ".join(page.text_content().split())
     for part in (
         "Safe <b>",
         "Quoted from Safe <b>",
-        "Answers the question.",
+        "Answers the question. Passages quoted exactly: 1.",
         "comparing the texts",
         "The spare key is with Ann.",
         "Version quoted",

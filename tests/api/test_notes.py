@@ -45,7 +45,8 @@ def quotes(entry: dict[str, Any]) -> list[str]:
 
 async def put(client: httpx.AsyncClient, document_id: str, text: str) -> None:
     body = {"title": "Staff handbook", "text": text, "media_type": "text/markdown"}
-    assert (await client.put(f"/api/documents/{document_id}", json=body)).status_code == 200
+    stored = await client.put(f"/api/documents/{document_id}", json=body)
+    assert stored.status_code == 200, stored.text
 
 
 async def test_an_answer_a_part_of_it_and_a_passage_are_pinned_with_their_proof(client: httpx.AsyncClient) -> None:

@@ -85,7 +85,7 @@ async def accessible_as_it_is_written(page: Page, hold: Hold, repairing: Hold) -
         await expect(made.first).to_be_visible()
     await accessible(page, "proven, all unfolded: the run, what was revised, the sources")
     await page.get_by_role("button", name="Unverified. Why?").click()
-    await expect(page.locator(".card.why")).to_be_visible()
+    await expect(page.locator(".passage-card.why")).to_be_visible()
     await accessible(page, "why a claim is not proven", [WIDE])
     await marker(page).first.focus()
     await page.keyboard.press("Enter")
@@ -160,7 +160,7 @@ async def test_sessions_settings_and_the_key(chromium_page: Visits, model_site: 
     await expect(page.get_by_role("menu", name="Settings")).to_be_visible()
     await accessible(page, "the settings", [WIDE])
     await page.keyboard.press("Escape")
-    for entry in ("Rename", "Delete"):
+    for entry in ("Rename", "Choose several"):
         await listed.get_by_role("button", name="Actions for “Leave”").first.focus()
         await page.keyboard.press("Enter")
         await expect(page.get_by_role("menuitem", name=entry)).to_be_visible()
@@ -168,6 +168,7 @@ async def test_sessions_settings_and_the_key(chromium_page: Visits, model_site: 
         await page.get_by_role("menuitem", name=entry).click()
         await accessible(page, f"a session: {entry}", [WIDE])
         await page.keyboard.press("Escape")
+    await expect(listed.get_by_role("checkbox")).to_have_count(0)
     await page.set_viewport_size(NARROW)
     await page.get_by_role("button", name="Show the sessions").click()
     await expect(listed.get_by_role("link", name="Trains")).to_be_visible()
@@ -219,7 +220,7 @@ async def test_what_opens_over_a_narrow_window(chromium_page: Visits, model_site
     await expect(page.get_by_role("menu")).to_be_visible()
     await accessible(page, "a session's menu", [NARROW])
     await page.get_by_role("menuitem", name="Delete").click()
-    await page.get_by_role("navigation").get_by_role("button", name="Delete", exact=True).click()
+    await page.get_by_role("status").get_by_role("button", name="Close").click()
     await expect(page.get_by_role("alert").filter(has_text=english("notices.unreachable"))).to_be_visible()
     await accessible(page, "a notice of what failed")
 

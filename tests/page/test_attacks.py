@@ -245,8 +245,8 @@ async def open_proof(page: Page, marker: Locator) -> None:
         await marker.focus()
         await page.keyboard.press("Enter")
         with suppress(AssertionError):
-            return await expect(page.locator(".card:visible").first).to_be_visible(timeout=5_000)
-    await expect(page.locator(".card:visible").first).to_be_visible()
+            return await expect(page.locator(".passage-card:visible").first).to_be_visible(timeout=5_000)
+    await expect(page.locator(".passage-card:visible").first).to_be_visible()
 
 
 @pytest.mark.parametrize("fails", [False, True])
@@ -262,7 +262,7 @@ async def test_a_server_of_lies_is_believed_in_nothing(chromium_page: Visits, si
         await watch.untouched()
         await page.keyboard.press("Escape")
     await page.locator(".marker.quoted").first.click()
-    await page.locator(".card:visible").first.get_by_role("button").first.click()
+    await page.locator(".passage-card:visible").first.get_by_role("button").first.click()
     await expect(page.locator(".reader .segment").first).to_be_visible()
     await watch.untouched()
     await page.get_by_role("button", name="Documents", exact=True).click()

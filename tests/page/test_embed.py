@@ -251,7 +251,7 @@ async def test_a_wrong_origin_and_a_missing_key_are_told_calmly_and_to_the_owner
     await page.get_by_role("textbox", name="سؤالك").fill(QUESTION)
     await page.keyboard.press("Enter")
     await expect(page.get_by_role("status")).to_have_text("لا يمكن الإجابة عن الأسئلة هنا الآن.")
-    assert any("is this origin among those of the key?" in each for each in heard)
+    assert any("is this origin one of the key?" in each for each in heard)
 
     own_pages.attributes, own_pages.root = 'data-lang="vi" data-theme="dark"', ""
     heard.clear()

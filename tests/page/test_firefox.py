@@ -13,6 +13,8 @@ from tests.page.english import english
 from tests.page.laid_out import cut_texts, laid_out, shortened
 from tests.page.sites import Site
 from tests.page.test_offline import OFFLINE, is_kept, keep, line_to
+from tests.page.test_reader import BEFORE, LAPSE, answered, marked_is, put
+from tests.page.test_reader import QUOTE as KESTREL
 from tests.page.test_reconnect import FIRST, QUESTION, SECOND, ask, held, sections, shown, shows_what_is_stored
 from tests.scripted_openai import Hold
 
@@ -127,7 +129,7 @@ async def test_sessions_a_narrow_window_and_the_dark(firefox_page: Visits, model
     await expect(page.get_by_role("button", name="Answer again")).to_be_visible()
     await laid_out(page)
     await shown(page).locator(".marker").click()
-    await shown(page).locator(".card").get_by_role("button").click()
+    await shown(page).locator(".passage-card").get_by_role("button").click()
     await expect(reader(page).locator("mark", has_text=FIRST)).to_be_in_viewport()
     assert await page.evaluate(SIDEWAYS) <= 0
     await reader(page).get_by_role("button", name="Close the document").click()
@@ -177,3 +179,24 @@ async def test_what_was_read_is_there_without_network(firefox_page: Visits, mode
         await page.reload()
         await expect(page.get_by_role("status").filter(has_text=OFFLINE)).to_be_visible()
         await expect(shown(page)).to_contain_text(SECOND)
+
+
+async def test_back_and_forward_lead_through_quotes_and_documents(firefox_page: Visits, model_site: Site) -> None:
+    text = "\n\n".join([KESTREL, BEFORE * 60, LAPSE, BEFORE * 60])
+    address, [first, other] = await answered(model_site, await put(model_site, text), KESTREL, LAPSE)
+    page = await firefox_page(address, viewport=NARROW)
+    await shown(page).locator(".marker").first.click()
+    await shown(page).locator(".card").get_by_role("button").click()
+    await marked_is(page, first)
+    await reader(page).get_by_role("button", name="Next quote").click()
+    await marked_is(page, other)
+    for go, quote in (("back", KESTREL), ("back", None), ("forward", KESTREL), ("forward", LAPSE)):
+        await page.evaluate(f"history.{go}()")
+        if quote is None:
+            await expect(reader(page)).to_be_hidden()
+            await expect(shown(page)).to_contain_text(KESTREL)
+            assert await page.evaluate("location.href") == address
+        else:
+            await expect(reader(page).locator("mark.current")).to_have_text(quote)
+            await expect(reader(page).locator("mark.current")).to_be_in_viewport()
+    assert await page.evaluate(SIDEWAYS) <= 0

@@ -18,6 +18,7 @@ from tests.page.test_run_panel import printed_by
 from tools.library.ingestion import NewDocument
 
 STYLES = Path(__file__).parents[2] / "api" / "page" / "style"
+WORDS = STYLES.parent / "words"
 SAID_BY_COUNTS = {IN_WORDS, "assessed"}
 # Codes of what failed that is no error of a request.
 OF_RUNS = {"no_own_knowledge", "judge_failed", "no_thinking_model", "web_not_configured", "mcp_not_configured"}
@@ -43,7 +44,16 @@ STEPS = {
 ENGLISH = re.compile(
     r"\b(?:the|and|was|were|not|with|its|this|that|which|from|found|search\w*|answer\w*|question)\b", re.I
 )
-OURS = re.compile(r"\bsegments?\b|\bclaims?\b|min_score|useful|utility|extractive|retriev|\bchunk", re.IGNORECASE)
+# What readers are told in other words: docs/page.md says in which.
+OURS = re.compile(
+    r"\bsegment|\bclaims?\b|min_score|useful|utility|extractive|retriev|\bchunk|\bfamily\b|\bexam(?:s|ined)?\b"
+    r"|fallback|withdr[ae]w|repaired|\bingest|\bnodes?\b|abstain|tesseract|selected pages?|add pages"
+    r"|hữu ích|trang đã chọn|thêm trang|dự phòng|有用程度|所选页面|添加页面|个页面|备用方案"
+    r"|الصفحات المختارة|بدائل",
+    re.IGNORECASE,
+)
+QUOTED = re.compile(r'"((?:[^"\\\n]|\\.)*)"|`([^`]*)`')
+GIVEN = re.compile(r"\$\{(?:[^{}]|\{[^{}]*\})*\}")  # what a text is given stands in it under our own names
 SHOWN = "() => document.querySelector('main').innerText"
 # On which side the list of sessions and the button to ask stand, and which way the answer reads.
 MIRRORED = """() => {
@@ -155,3 +165,13 @@ def test_every_code_has_words() -> None:
         errors = set(worded["problems"])
         # English says of an error what the server does, where that is written for readers.
         assert errors <= set(BY_CODE) | OF_RUNS if language == "en" else errors == set(BY_CODE) | OF_RUNS, language
+
+
+def test_no_table_of_words_has_words_of_ours() -> None:
+    found = []
+    for path in sorted(WORDS.rglob("*.js")):
+        lines = (line for line in path.read_text("utf-8").splitlines() if not line.startswith(("import", "/*", " *")))
+        for line in lines:
+            texts = [GIVEN.sub("", text or template) for text, template in QUOTED.findall(line)]
+            found += [f"{path.relative_to(WORDS)}: {text}" for text in texts if OURS.search(text)]
+    assert found == []

@@ -5,11 +5,12 @@ import re
 from playwright.async_api import expect
 
 from graph.evidence import Identity
-from tests.api.conftest import new_session
+from tests.api.conftest import HANDBOOK, new_session
 from tests.page.axe import accessible
 from tests.page.browsing import NARROW, Visits
 from tests.page.english import english
 from tests.page.sites import Site
+from tests.scripted_openai import answer
 from tools.library.ingestion import NewDocument
 
 QUESTION = "How long may a heron stand on the jetty?"
@@ -86,8 +87,8 @@ async def test_marked_words_are_pinned_on_a_phone_and_what_changed_since_is_told
     if await dialog.count():
         await dialog.get_by_role("button", name=english("notes/begin")).click()
     await expect(page.locator(".toast", has_text="Rules for herons")).to_be_visible()
-    changed = {"title": "Rules for herons", "text": "# Fees\n\nThe fee is one fish.\n", "media_type": "text/markdown"}
-    await extractive_site.client.put(f"/api/documents/{document}", json=changed)
+    new = NewDocument(document_id=document, title="Rules for herons", text="# Fees\n\nThe fee is one fish.\n")
+    await extractive_site.citewell.library.ingestor.ingest(Identity(), new)
     await page.goto(extractive_site.url)
     await page.get_by_role("button", name=english("sessions.open")).click()
     await page.get_by_role("button", name="Notes", exact=True).click()
@@ -103,3 +104,25 @@ async def test_marked_words_are_pinned_on_a_phone_and_what_changed_since_is_told
     await delete.click()
     await page.get_by_role("button", name=english("notes/sure")).click()
     await expect(page.get_by_role("dialog").get_by_role("button", name=english("notes/begin"))).to_be_visible()
+
+
+async def test_a_sentence_is_pinned_with_its_passage(model_site: Site, chromium_page: Visits) -> None:
+    said = {"text": "You get **25 days** of leave. Journeys are long.", "source_ids": [f"{HANDBOOK}:0"]}
+    model_site.server.script(answer(said), to="generate_answer")
+    session = await new_session(model_site.client)
+    body = {"question": "How much annual leave do I get?", "page_ids": [HANDBOOK], "stream": False}
+    run = (await model_site.client.post(f"/api/sessions/{session}/runs", json=body)).json()
+    assert run["outcome"] == "answered", run
+    page = await chromium_page(f"{model_site.url}/#/sessions/{session}", viewport={"width": 1440, "height": 900})
+    card = page.locator(".margin").get_by_role("group").first
+    await card.hover()
+    await card.get_by_role("button", name=english("notes/pin"), exact=True).click()
+    pinned = page.get_by_role("dialog", name=english("notes/pinTo")).or_(page.locator(".toast"))
+    await expect(pinned).to_be_visible()
+    if await page.get_by_role("dialog").count():
+        await page.get_by_role("dialog").get_by_role("button", name=english("notes/begin")).click()
+    await expect(page.locator(".toast")).to_be_visible()
+    [note, *_] = (await model_site.client.get("/api/notes")).json()["notes"]
+    [entry] = (await model_site.client.get(f"/api/notes/{note['note_id']}")).json()["entries"]
+    assert [each["text"] for each in entry["sections"]] == ["You get **25 days** of leave."]
+    assert "25 days" in entry["claims"][0]["citations"][0]["quote"]

@@ -101,7 +101,7 @@ async def test_what_was_read_is_there_without_network_and_goes_when_that_is_wish
     await expect(page.get_by_text(OFFLINE)).to_have_count(0)
     await page.get_by_role("button", name="Actions for").first.click()
     await page.get_by_role("menuitem", name="Delete").click()
-    await page.get_by_role("navigation").get_by_role("button", name="Delete", exact=True).click()
+    await page.get_by_role("status").get_by_role("button", name="Close").click()
     await expect(page.get_by_role("article")).to_have_count(0)
     await until(page, f"async () => !(await ({KEPT})()).some((each) => /sessions\\/./.test(each))")
 

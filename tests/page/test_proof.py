@@ -5,9 +5,11 @@ import json
 import re
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
+from io import BytesIO
 from itertools import count
 from typing import Any
 
+import pypdfium2
 import pytest
 from playwright.async_api import Locator, Page, expect
 
@@ -160,7 +162,7 @@ def markers(page: Page) -> Locator:
 
 
 def cards(page: Page) -> Locator:
-    return page.locator(".card:visible")
+    return page.locator(".passage-card:visible")
 
 
 def reader(page: Page) -> Locator:
@@ -258,7 +260,7 @@ async def test_proof_stands_beside_its_sentence_and_opens_the_document(chromium_
     )
     await markers(page).nth(1).hover()
     await expect(page.locator(".claim.shown")).to_have_text(LAPSE)
-    await expect(page.locator(".card.lit")).to_contain_text(LAPSE)
+    await expect(page.locator(".passage-card.lit")).to_contain_text(LAPSE)
     await page.mouse.move(5, 5)
     await expect(page.locator(".claim.shown")).to_have_count(0)
     await accessible(page, "an answer with its proof beside it")
@@ -275,6 +277,9 @@ async def test_proof_stands_beside_its_sentence_and_opens_the_document(chromium_
     await page.goto(await answered(model_site, prices, row))
     await expect(page.locator(".margin th")).to_have_text(["Item", "Price"])
     await expect(page.locator(".margin tr", has=page.locator("mark"))).to_have_text(["Lamp9 €"])
+    paper = pypdfium2.PdfDocument(BytesIO(await page.pdf(format="A4")))[0].get_textpage().get_text_bounded()
+    for part in (row, "statement", "Handbook", "Prices", "Item", "9 €"):
+        assert part in paper, part
 
 
 async def test_the_keyboard_alone_reads_the_proof(chromium_page: Visits, judged_site: Site) -> None:
@@ -408,7 +413,7 @@ async def test_a_revision_shows_what_changed_and_a_withdrawal_what_was_said(
     await expect(changed.locator("del")).to_have_text("June")
     await expect(changed.locator("ins")).to_have_text("March")
     await expect(changed.locator("p")).to_have_text("Unused leave lapses in JuneMarch.")
-    withdrawn = page.locator("details", has=page.get_by_text("One part was taken back"))
+    withdrawn = page.locator("details", has=page.get_by_text("One part was taken out"))
     await expect(withdrawn.get_by_text(UNSAID_BY_ANY)).to_be_hidden()
     await withdrawn.locator("summary").click()
     await expect(withdrawn.get_by_text(UNSAID_BY_ANY)).to_be_visible()

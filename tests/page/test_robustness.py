@@ -142,7 +142,7 @@ async def test_sessions_of_older_and_later_servers_can_be_read(chromium_page: Vi
         if await page.locator(".marker").count():
             await page.locator(".marker").first.focus()
             await page.keyboard.press("Enter")
-            await expect(page.locator(".card:visible")).to_contain_text("Quote 1")
+            await expect(page.locator(".passage-card:visible")).to_contain_text("Quote 1")
         await page.locator(".run summary").click()
         await expect(page.locator(".run-body")).to_be_visible()
         if await page.locator(".all-sources li").count():
@@ -253,7 +253,7 @@ async def test_every_part_says_what_a_proxy_did_and_recovers(chromium_page: Visi
 
         relay.answer("GET /api/documents.*", answer)
         await page.locator(".turn .marker").first.click()
-        await page.locator(".card").get_by_role("button").first.click()
+        await page.locator(".passage-card").get_by_role("button").first.click()
         unread = page.locator(".reader").filter(has_text=text)
         await expect(unread).to_be_visible()
         await expect(unread.get_by_role("button", name="Try again")).to_be_visible()

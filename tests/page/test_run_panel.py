@@ -99,7 +99,7 @@ async def test_a_run_is_told_as_it_goes_on_then_in_a_line_and_is_replayed_later(
     await expect(step(panel, "generate_answer")).to_have_attribute("aria-current", "step")
     await expect(step(panel, "check_claims")).to_have_count(0)
     way = "Decide → Search library → Sift → Write (now)"
-    await expect(panel.get_by_role("img", name=f"The way through the graph: {way}")).to_be_visible()
+    await expect(panel.get_by_role("img", name=way)).to_be_visible()
     await expect(panel.locator(".graph .node.current")).to_have_attribute("data-node", "generate_answer")
     assert list(await visited(panel)) == ["decide_retrieval", "search_segments", "grade_segments", "generate_answer"]
     assert await taken(panel) == {
@@ -129,8 +129,8 @@ async def test_a_run_is_told_as_it_goes_on_then_in_a_line_and_is_replayed_later(
     await expect(panel).to_have_attribute("open", "")  # it was in use
     await expect(step(panel, "check_claims")).to_contain_text("Checked 1 statement: 1 quoted")
     await page.context.grant_permissions(["clipboard-read", "clipboard-write"])
-    await panel.get_by_role("button", name="Copy the run's id").click()
-    await expect(page.get_by_text("Copied", exact=True)).to_be_visible()
+    await panel.get_by_title(english("run/account.copyRun")).click()
+    await expect(panel.locator(".run-id").get_by_role("status")).to_have_text("Copied")
     assert await page.evaluate("navigator.clipboard.readText()") == events[-1]["run_id"]
     await expect(step(panel, "assess_quality")).to_contain_text("Assessed: word for word")
     await expect(panel.locator(".graph .node.current")).to_have_count(0)
@@ -214,10 +214,10 @@ async def repaired_in_a_loop(page: Page, site: Site) -> None:
     await ask(page)
     await finished(page, site)
     panel = await opened(panel_of(page))
-    await expect(panel.locator("summary").first).to_contain_text("repaired 1")
+    await expect(panel.locator("summary").first).to_contain_text("rewrote 1")
     await expect(step(panel, "check_claims").first).to_contain_text("Checked 1 statement: 1 contradicted")
     await expect(step(panel, "rewrite_query")).to_contain_text("Looked again for what failed: “Every employee gets 30")
-    await expect(step(panel, "check_claims").last).to_contain_text("Repaired 1 section")
+    await expect(step(panel, "check_claims").last).to_contain_text("Rewrote 1 section")
     assert (await visited(panel))["check_claims"] == "×2"
     assert {"check_claims rewrite_query", "rewrite_query search_segments"} <= await taken(panel)
 
@@ -247,7 +247,7 @@ async def test_a_fallback_a_resumption_and_a_log_that_is_gone_are_said(chromium_
     events = await finished(page, model_site)
     assert {e["fallback"]["code"] for e in events if e.get("fallback")} == {"model_reply_invalid"}
     panel = await opened(panel_of(page))
-    await expect(panel.locator("summary").first).to_contain_text("1 fallback")
+    await expect(panel.locator("summary").first).to_contain_text("in a simpler way")
     await expect(step(panel, "grade_segments").locator(".grave")).to_contain_text(
         f"{english('problems/model_reply_invalid')} {english('reasons/kept_by_score')}"
     )

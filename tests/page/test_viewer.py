@@ -72,9 +72,8 @@ MATHS = r"""<html><body><main><h1>Slits</h1><p>The slope is <math><mfrac><mn>1</
 </mrow></mfrac></math> of the light.</p><p>It grows as <span class="math">\(10^{-4}\)</span> does.</p></main></body>
 </html>"""
 LANGUAGES = "".join(f'<li><a href="https://x{number}.example/">Language {number}</a></li>' for number in range(30))
-WIKI = (
-    f"<html><body><div><h1>Lamp</h1><ul>{LANGUAGES}</ul><p>Lamps give light.</p><p>All night.</p></div></body></html>"
-)
+BURN = "They burn all night. " * 30
+WIKI = f"<html><body><div><h1>Lamp</h1><ul>{LANGUAGES}</ul><p>Lamps give light.</p><p>{BURN}</p></div></body></html>"
 CSV = "Item,Count\n" + "".join(f"Lamp {number},{3 * number}\n" for number in range(2000))
 FILES = {
     "sleep.pdf": PDF,

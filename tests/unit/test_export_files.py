@@ -2,6 +2,7 @@
 
 import io
 import zipfile
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -14,7 +15,7 @@ from markdown_it import MarkdownIt
 from mdit_py_plugins.footnote import footnote_plugin
 
 from answers.highlighting import in_markdown
-from graph.evidence import SectionClaim
+from graph.evidence import CitationContext, Disagreement, Position, SectionClaim, Source
 from tests.wire.texts import citation, source
 from tools.exports.exported import (
     DocumentVersion,
@@ -251,7 +252,7 @@ def test_a_passage_is_shown_as_it_stands_with_its_highlight(
     assert body.text_content() == unmarked.text_content()
     assert body.text_content().count("[1]") == 1
     [noted] = page.xpath("//li[@id='quote-1']")
-    assert [each.text_content() for each in noted.iter("mark")] == [highlight]
+    assert not noted.xpath(".//mark | .//blockquote"), "the passage above is the quote"
     file = docx.Document(io.BytesIO(word_file(made, EN)))
     inside = [
         each for table in file.tables[:-1] for row in table.rows for cell in row.cells for each in cell.paragraphs
@@ -313,3 +314,48 @@ def test_every_format_is_written_in_every_language(language: str) -> None:
 )
 def test_a_file_is_named_so_that_every_system_takes_it(title: str, name: str) -> None:
     assert file_name(Transcript("s", title, NOW, ()), "md") == name
+
+
+def test_every_format_says_what_an_answer_is_worth_and_what_its_sources_disagree_on() -> None:
+    made = transcript("One. Two.", "said")
+    [exchange] = made.exchanges
+    answer = exchange.answer
+    assert answer is not None
+    header = CitationContext(role="header", start=0, end=0, text="Item | Price")
+    note = replace(answer.notes[0], quote="Lamp | 9 €", context=(header,), highlight=None)
+    section = replace(answer.sections[0], passage=None)
+    old = Position(
+        segment_id="d:0",
+        document_id="d",
+        title="Old",
+        start=0,
+        end=1,
+        quote="It was 8 €.",
+        value="",
+        date="2024-03-01",
+        dated_by="document",
+    )
+    new = Position(**{**old, "title": "New", "quote": "It is 9 €.", "date": "2026-11-01", "dated_by": "library"})
+    sides = [new, old]
+    told = Disagreement(segment_ids=[], reason="8 or 9", positions=sides)
+    proven = replace(answer, sections=(section,), notes=(note,))
+    disputed, refused = replace(proven, disagreements=(told,)), replace(proven, outcome="abstained", claims=())
+    near = replace(refused, nearest=(Source(**{**source(1), "score": 0.9}),))
+
+    def report(answer: ExportedAnswer) -> tuple[str, Any]:
+        page = html.document_fromstring(html_report(replace(made, exchanges=(replace(exchange, answer=answer),)), EN))
+        return page.findtext(".//p[@class='notice']") or "", page
+
+    assert report(proven)[0] == "Statements: 2; quoted exactly: 1, not checked: 1."
+    [row] = report(proven)[1].xpath("//li[@id='quote-1']//tbody/tr")
+    assert [cell.text_content() for cell in row] == ["Lamp", "9 €"]
+    assert (report(refused)[0], report(near)[0]) == (EN("refused"), EN("not_outright"))
+    said, page = report(disputed)
+    assert said == EN("disagreements")
+    assert "Old (2024-03-01)" in page.text_content()
+    assert "2026-11-01" not in page.text_content(), "the day on which a text was stored decides nothing"
+    files = replace(made, exchanges=(replace(exchange, answer=disputed),))
+    word = docx.Document(io.BytesIO(word_file(files, EN)))
+    for text in (markdown_file(files, EN).decode(), "\n".join(each.text for each in word.paragraphs)):
+        assert "It was 8 €." in text
+        assert "It is 9 €." in text

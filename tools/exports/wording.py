@@ -82,7 +82,9 @@ class Words:
         if passages := sum(each.passage is not None for each in answer.sections):
             said.append(self("worth_passages", count=passages))
         elif answer.claims:
-            grades = Counter(grade_of(each.claim) for each in answer.claims)
+            # Of a claim that an earlier release stored it is not known who found it supported.
+            known: dict[Grade, Grade] = {} if answer.judges else {"supported": "quoted"}
+            grades = Counter(known.get(grade, grade) for grade in (grade_of(each.claim) for each in answer.claims))
             parts = (self(f"worth_{each}", count=grades[each], by=answer.judges) for each in _WORTH if grades[each])
             said.append(self("worth_statements", count=len(answer.claims), parts=", ".join(parts)))
         return " ".join(said)

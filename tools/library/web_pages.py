@@ -37,7 +37,7 @@ MOST_PAGES, DEEPEST = 1000, 10
 Extent = Literal["page", "sitemap", "site"]
 _SUGGESTIONS = {
     WebUnavailable.code: "Try again later, or open the address in a browser.",
-    UnreadableDocument.code: "Check the address, or save the page as a file and ingest that.",
+    UnreadableDocument.code: "Check the address, or save the page as a file and add that.",
 }
 
 _SILENT = "The page cannot be read: its server says that it did not change, but sends nothing else."

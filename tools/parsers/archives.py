@@ -231,5 +231,5 @@ def _shown(name: str) -> str:
 
 def _bomb(why: str) -> UnreadableDocument:
     return UnreadableDocument(
-        f"The file was not unpacked: {why}.", suggestion="If the file is right, split it, and ingest its parts."
+        f"The file was not unpacked: {why}.", suggestion="If the file is right, split it, and add its parts."
     )

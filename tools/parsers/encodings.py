@@ -69,7 +69,7 @@ def warnings_of(heard: list[str]) -> tuple[str, ...]:
     """Return what is said of encodings that were guessed."""
     return tuple(
         f"The file does not say how its text is encoded, or not rightly. It was read as {name}, which is a guess: "
-        "check that accented and special letters are right, or save the file as UTF-8 and ingest it again."
+        "check that accented and special letters are right, or save the file as UTF-8 and add it again."
         for name in dict.fromkeys(heard)
     )
 

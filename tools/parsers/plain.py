@@ -52,7 +52,7 @@ def decode(data: bytes, *, declared: str | None = None) -> str:
             return text
         raise UnreadableDocument(
             f"The text is not in {encoding.removesuffix('-sig').upper()}{_place(error, data)}.",
-            suggestion="Save the file as UTF-8 and ingest it again.",
+            suggestion="Save the file as UTF-8 and add it again.",
         ) from error
     except (LookupError, ValueError) as error:
         text = guessed(data)

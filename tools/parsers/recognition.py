@@ -54,7 +54,7 @@ class Recognizer:
         self._wanted = _WANTED.get()
         self._program = tesseract() if self._wanted else None
         self.stopped = False
-        self.hint = "Run text recognition (OCR) on it, and ingest the result."
+        self.hint = "Run text recognition (OCR) on it, and add the result."
         if self._wanted and not self._program:
             self.hint = (
                 "Install tesseract, which Citewell then uses, or run text recognition (OCR) on the file yourself."

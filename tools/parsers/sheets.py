@@ -60,9 +60,7 @@ class Allowed:
         self._letters -= letters
         if self._cells < 0 or self._letters < 0:
             what = f"{MOST_CELLS:,} cells" if self._cells < 0 else f"{MOST_LETTERS // 1_000_000} million letters"
-            raise UnreadableDocument(
-                f"The workbook holds more than {what}.", suggestion="Split it, and ingest its parts."
-            )
+            raise UnreadableDocument(f"The workbook holds more than {what}.", suggestion="Split it, and add its parts.")
 
 
 def address(name: str, row: int, column: int) -> str:

@@ -6,7 +6,6 @@ import { bodyOf, Problem, problemOf } from "./problem.js";
 const WORKSPACE = "X-Citewell-Workspace";
 
 /** @typedef {import("./types.js").Document} Document */
-/** @typedef {import("./types.js").Session} Session */
 
 /** Speaks to the API that this page was served by, with a key where the deployment asks for one. */
 export class Client {
@@ -56,7 +55,7 @@ export class Client {
     const credentials = this.credentials();
     if (!chosen) delete credentials[WORKSPACE];
     /** @type {RequestInit} */
-    const init = { method, headers: { ...credentials, ...headers }, cache: "no-store" };
+    const init = { method, headers: { ...credentials, ...headers }, cache: "no-store", keepalive: method === "DELETE" };
     if (signal) init.signal = signal;
     if (json !== undefined) {
       init.body = JSON.stringify(json);
@@ -168,10 +167,7 @@ export class Client {
     return (await this.json(`api/sessions/${id}/runs?limit=50`, { list: "runs" })).runs;
   }
 
-  /**
-   * List the runs of a session that have not ended, the newest first.
-   * @param {string} id
-   */
+  /** List the runs of a session that have not ended, the newest first. @param {string} id */
   async unfinishedRuns(id) {
     return (await this.runs(id)).filter((run) => run.status !== "finished");
   }

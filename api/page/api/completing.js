@@ -142,11 +142,7 @@ const EVENTS = {
 };
 const envelope = object({ session_id: text, at: text });
 
-/**
- * Read an event; null where it is none of a run.
- * @param {string} data
- * @returns {import("./types.js").RunEvent | null}
- */
+/** Read an event; null where it is none of a run. @param {string} data @returns {RunEvent | null} */
 export function eventOf(data) {
   let given;
   try {

@@ -5,8 +5,6 @@ import { eventOf } from "./completing.js";
 import { framesOf } from "./frames.js";
 import { openStream } from "./streams.js";
 
-/** @typedef {import("./client.js").Client} Client */
-/** @typedef {import("./types.js").RunEvent} RunEvent */
 /** A connection that was lost: when it is tried again, in milliseconds of the clock, and how to do so at once.
  * @typedef {{until: number, now: () => void}} Outage */
 /** @typedef {(outage: Outage | null, back?: boolean) => void} OnOutage Called with null where it is over: the connection
@@ -25,7 +23,7 @@ const LONGEST_PAUSE_MS = 8_000;
  * Whoever leaves before there is a reply has asked nevertheless.
  * @param {Client} client
  * @param {string} sessionId
- * @param {import("./types.js").NewRun} ask
+ * @param {NewRun} ask
  * @param {Options} options
  * @returns {AsyncGenerator<RunEvent, void, void>}
  * @throws {Problem} Where the question was refused, or where nobody can say whether it arrived.

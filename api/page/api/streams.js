@@ -2,7 +2,6 @@
 
 import { Problem } from "./problem.js";
 
-/** @typedef {import("./client.js").Client} Client */
 /** @typedef {{response: Response, silence: ReturnType<typeof alarm>}} Opened `silence` is put off by whatever comes, and
  * stopped by who has read enough. */
 

@@ -4,7 +4,6 @@ import { Problem, bodyOf, problemOf } from "./problem.js";
 import { framesOf } from "./frames.js";
 import { openStream } from "./streams.js";
 
-/** @typedef {import("./client.js").Client} Client */
 /** @typedef {import("./types.js").Job} Job */
 /** A job with its files. @typedef {Required<import("./types.js").JobDetail>} JobDetail */
 

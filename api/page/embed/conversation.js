@@ -22,7 +22,8 @@ export function conversation(setting) {
   let runId = "";
   const log = h("div", { class: "log", tabindex: -1 });
   const status = h("p", { class: "status", role: "status" });
-  const field = h("textarea", { rows: 1, maxlength: 4000, "aria-label": words.field, placeholder: words.field, dir: "auto", onkeydown: typed });
+  const named = { "aria-label": words.field, placeholder: words.field, dir: "auto" };
+  const field = h("textarea", { ...named, rows: 1, maxlength: 4000, onkeydown: typed });
   const send = h("button", { class: "send", "aria-label": words.send }, "➜");
   const form = h("form", { onsubmit: sent }, field, send);
   const over = h("button", { type: "button", class: "quiet", onclick: startOver }, words.over);
@@ -84,15 +85,17 @@ export function conversation(setting) {
   /**
    * Show an answer as its run tells it.
    * @param {ReturnType<typeof entryOf>} asked
-   * @param {(options: {signal: AbortSignal, onOutage: (outage: unknown) => void}) => AsyncGenerator<import("../api/types.js").RunEvent>} told
+   * @param {(options: Parameters<typeof joinRun>[2]) => ReturnType<typeof joinRun>} told
    */
-  async function follow({ question, entry, view }, told) {
+  async function follow(asked, told) {
+    const { question, view } = asked;
     const own = new AbortController();
     turn(own);
     status.textContent = words.searching;
+    const onOutage = (/** @type {unknown} */ outage) => outage && (status.textContent = words.lost);
     let run = newRun("", question);
     try {
-      for await (const event of told({ signal: own.signal, onOutage: (outage) => outage && (status.textContent = words.lost) })) {
+      for await (const event of told({ signal: own.signal, onOutage })) {
         if (own.signal.aborted) return;
         run = fold(run, event);
         runId = run.runId;
@@ -101,9 +104,10 @@ export function conversation(setting) {
       }
       if (own.signal.aborted) return;
       if (run.failure) throw new Problem(run.failure.code, run.failure.message);
-      status.textContent = run.answer.outcome === "cancelled" ? words.stopped : [words.finished, view.worth(run.answer)].join(" ");
+      const stopped = run.answer.outcome === "cancelled";
+      status.textContent = stopped ? words.stopped : `${words.finished} ${view.worth(run.answer)}`;
     } catch (error) {
-      if (!own.signal.aborted) fail(entry, question, error);
+      if (!own.signal.aborted) fail(asked, error);
     } finally {
       if (asking === own) turn(null);
     }
@@ -125,18 +129,20 @@ export function conversation(setting) {
     }
   }
 
-  /** Tell the reader calmly, and the site's owner in the console what to do. @param {HTMLElement} entry @param {string} question @param {unknown} error */
-  function fail(entry, question, error) {
+  /** Tell the reader calmly, and the site's owner in the console what to do.
+   * @param {ReturnType<typeof entryOf>} asked @param {unknown} error */
+  function fail({ entry, question }, error) {
     const problem = error instanceof Problem ? error : new Problem("unexpected", String(error));
     if (problem.status === 404) session = "";
     const refused = REFUSED.has(problem.code) && problem.status < 500;
     if (refused) console.error(`Citewell: ${setting.advice} ${problem.message}`.trim());
     status.textContent = problem.status === 429 ? words.busy : refused ? words.away : words.failed;
-    const again = h("button", { type: "button", class: "quiet", onclick() {
+    const retry = () => {
       entry.remove();
       field.focus();
       void ask(question);
-    } }, words.again);
+    };
+    const again = h("button", { type: "button", class: "quiet", onclick: retry }, words.again);
     entry.append(h("p", { class: "note" }, status.textContent, " ", client.key() ? again : null));
   }
 
@@ -147,10 +153,13 @@ export function conversation(setting) {
     session = status.textContent = "";
     kept?.removeItem(KEPT);
     over.hidden = true;
-    const offer = (/** @type {string} */ question) => h("button", { type: "button", class: "offer", dir: "auto", onclick() {
-      log.focus();
-      void ask(question);
-    } }, question);
+    const offer = (/** @type {string} */ question) => {
+      const chosen = () => {
+        log.focus();
+        void ask(question);
+      };
+      return h("button", { type: "button", class: "offer", dir: "auto", onclick: chosen }, question);
+    };
     fill(log, h("p", { class: "intro" }, words.intro), questions.map(offer));
   }
 

@@ -1,4 +1,4 @@
-/** Where a quote stands in the site's own pages: the address of its page, its anchor there, and the words to scroll to. */
+/** Where a quote stands in the site's own pages: the address of its page, its anchor, and the words to scroll to. */
 
 import { landing, originalAddress } from "../text/addresses.js";
 
@@ -19,16 +19,19 @@ export function addressOf({ url }, { anchor }, said, site) {
   return address && directive ? `${address}${address.includes("#") ? "" : "#"}:~:text=${directive}` : address;
 }
 
-/** Name words by a text directive (WICG, Scroll to Text Fragment), as the browser finds them in a page. @param {string} said */
+/** Name words by a text directive, as the browser finds them in a page (WICG, Scroll to Text Fragment).
+ * @param {string} said */
 function directiveOf(said) {
   const pieces = said.split(SIGNS).map((each) => each.replace(BULLET, "").trim());
   const piece = pieces.reduce((longest, each) => (each.length > longest.length ? each : longest), "");
   const words = piece.split(/\s+/);
-  const parts = piece.length <= LONGEST ? [piece] : words.length < 10 ? [] : [words.slice(0, 5).join(" "), words.slice(-5).join(" ")];
+  const ends = words.length < 10 ? [] : [words.slice(0, 5).join(" "), words.slice(-5).join(" ")];
+  const parts = piece.length <= LONGEST ? [piece] : ends;
   return parts.map((each) => encodeURIComponent(each).replaceAll("-", "%2D")).join(",");
 }
 
-/** Make a link there: in place where it leads to the site itself, else in a tab of its own. @param {HTMLAnchorElement} link @param {URL} site */
+/** Let a link lead on in place where it is of the site itself, else in a tab of its own.
+ * @param {HTMLAnchorElement} link @param {URL} site */
 export function leadOn(link, site) {
   if (new URL(link.href).origin === site.origin) link.removeAttribute("target");
   else link.target = "_blank";

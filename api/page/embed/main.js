@@ -2,7 +2,7 @@
 /**
  * The window in other people's pages, by one script: a button that opens it, or a box in the page.
  *
- * It stands in a shadow root with a style sheet of its own, makes no markup, and keeps nothing in the browser. Why is in
+ * It stands in a shadow root with a style sheet of its own, and makes no markup. Why it is built so is in
  * docs/adr/0052-a-window-in-other-peoples-pages.md.
  */
 
@@ -18,71 +18,103 @@ import { conversation } from "./conversation.js";
 import { followScheme } from "./scheme.js";
 
 /** @typedef {typeof en} Words */
-/** @typedef {{words: Words, locale: string, client: Client, site: URL, kept: Storage | null, questions: string[], advice: string}} Setting
- * `site` is where paths of documents begin; `advice` is for the site's owner where nothing can be asked. */
+/**
+ * @typedef {object} Setting
+ * @property {Words} words
+ * @property {string} locale How numbers are written.
+ * @property {Client} client
+ * @property {URL} site Where paths of documents begin.
+ * @property {Storage | null} kept Where the session's id is kept from page to page, if anywhere.
+ * @property {string[]} questions To begin with.
+ * @property {string} advice For the site's owner, where nothing can be asked.
+ */
 
-const WORDS = /** @type {Record<string, Words>} */ ({ en, vi, zh, ar });
 const NAME = "citewell-ask";
+const WORDS = /** @type {Record<string, Words>} */ ({ en, vi, zh, ar });
 
-const script = /** @type {HTMLScriptElement | null} */ (document.currentScript ?? document.querySelector('script[src*="embed.js"]'));
-if (script && !document.querySelector(NAME)) {
-  if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", () => stand(script));
-  else stand(script);
-}
-
-/** Put the window into the page, as the attributes of its script say, or the part of its address behind the `#`. @param {HTMLScriptElement} script */
+/** Put the window into the page, as its script's attributes say, or the part of its address behind the `#`.
+ * @param {HTMLScriptElement} script */
 function stand(script) {
   const address = new URL(script.src);
   /** @type {Record<string, string | undefined>} */
   const asked = { ...Object.fromEntries(new URLSearchParams(address.hash.slice(1))), ...script.dataset };
-  const { key = "", lang, box, side, theme } = asked;
-  const advice = key
-    ? `pages of ${location.origin} can't ask ${address.origin}. Is it up, is the key good, and is this origin among those of the key? See \`citewell keys list\`.`
-    : "the script has no key. Make one with `citewell keys create --origin " + location.origin + "`, and put it into the attribute data-key.";
+  const { key = "", lang, box, open, side = "", theme, site = "/", remember, questions = "" } = asked;
+  const advice = adviceOf(key, address);
   if (!key) console.error(`Citewell: ${advice}`);
-  const tags = [lang, document.documentElement.lang, ...navigator.languages].map((tag) => (tag ?? "").slice(0, 2).toLowerCase());
-  const language = tags.find((tag) => Object.hasOwn(WORDS, tag)) ?? "en";
+  const tags = [lang ?? "", document.documentElement.lang, ...navigator.languages];
+  const language = tags.map((tag) => tag.slice(0, 2).toLowerCase()).find((tag) => Object.hasOwn(WORDS, tag)) ?? "en";
   const words = WORDS[language] ?? en;
   const title = asked["title"] || words.title;
   const talk = conversation({
-    words, advice, locale: language === "ar" ? "ar-u-nu-latn" : language, site: new URL(asked["site"] ?? "/", location.href),
-    kept: asked["remember"] === undefined ? null : sessionStorage,
-    client: new Client(new URL(".", address), () => key), questions: (asked["questions"] ?? "").split("|").filter((each) => each.trim()),
+    words,
+    advice,
+    locale: language === "ar" ? "ar-u-nu-latn" : language,
+    client: new Client(new URL(".", address), () => key),
+    site: new URL(site, location.href),
+    kept: remember === undefined ? null : sessionStorage,
+    questions: questions.split("|").filter((each) => each.trim()),
   });
+  const inPage = () => [h("section", { "aria-label": title }, headed(title, talk), talk.element)];
+  const parts = box === undefined ? inDialog(words, title, talk, open) : inPage();
+  const spoken = { lang: language === "zh" ? "zh-Hans" : language, dir: language === "ar" ? "rtl" : "ltr" };
   const host = document.createElement(NAME);
-  const root = host.attachShadow({ mode: "open", delegatesFocus: false });
+  const root = host.attachShadow({ mode: "open" });
   const sheet = new CSSStyleSheet();
   sheet.replaceSync(style + styleOfAnswers);
   root.adoptedStyleSheets = [sheet];
-  const frame = h("div", { class: `frame ${box === undefined ? "apart" : "box"} ${side ?? ""}`, lang: language === "zh" ? "zh-Hans" : language, dir: language === "ar" ? "rtl" : "ltr" });
-  root.append(frame);
-  if (box !== undefined) {
-    const place = box ? document.querySelector(box) : null;
-    frame.append(h("section", { "aria-label": title }, h("header", null, h("h2", null, title), talk.over), talk.element));
-    if (box && !place) console.error(`Citewell: data-box: there is no element ${box} in the page.`);
-    if (place) place.append(host);
-    else script.after(host);
-  } else {
-    const close = h("button", { type: "button", class: "close", "aria-label": words.close, onclick: () => dialog.close() }, "✕");
-    const dialog = h("dialog", { "aria-label": title, onclick: leave }, h("header", null, h("h2", null, title), talk.over, close), talk.element);
-    const open = () => {
-      if (dialog.open) return;
-      dialog.showModal();
-      talk.field.focus();
-    };
-    const button = h("button", { type: "button", class: "launcher", "aria-haspopup": "dialog", onclick: open }, words.ask);
-    frame.append(asked["open"] ? "" : h("section", { "aria-label": title }, button), dialog);
-    /** Close where somebody presses beside the window, or follows a link to a place in this very page. @param {MouseEvent} event */
-    function leave(event) {
-      const link = event.target instanceof Element ? event.target.closest("a") : null;
-      if (event.target === dialog || (link && !link.target && link.pathname === location.pathname)) dialog.close();
-    }
-    if (asked["open"]) {
-      document.addEventListener("click", (event) => {
-        if (event.target instanceof Element && event.target.closest(asked["open"] ?? "")) open();
-      });
-    }
-    document.documentElement.append(host); // outside of what a site's own scripts replace
-  }
+  root.append(h("div", { class: `frame ${box === undefined ? "" : "box"} ${side}`, ...spoken }, parts));
+  const place = box ? document.querySelector(box) : null;
+  if (box && !place) console.error(`Citewell: data-box: there is no element ${box} in the page.`);
+  if (place) place.append(host);
+  else if (box === undefined) document.documentElement.append(host); // outside of what a site's own scripts replace
+  else script.after(host);
   followScheme(host, theme);
+}
+
+/** Say what to do where nothing can be asked. @param {string} key @param {URL} service */
+function adviceOf(key, { origin }) {
+  const own = location.origin;
+  if (!key) return `the script has no key. Make one by \`citewell keys create --origin ${own}\` for data-key.`;
+  return `pages of ${own} can't ask ${origin}. Is it up, is this origin one of the key? See \`citewell keys list\`.`;
+}
+
+/** @param {string} title @param {ReturnType<typeof conversation>} talk @param {...HTMLElement} more */
+function headed(title, talk, ...more) {
+  return h("header", null, h("h2", null, title), talk.over, more);
+}
+
+/**
+ * Make a dialog with a button that opens it, or whatever in the page a selector names.
+ * @param {Words} words
+ * @param {string} title
+ * @param {ReturnType<typeof conversation>} talk
+ * @param {string | undefined} openers
+ */
+function inDialog(words, title, talk, openers) {
+  const shut = () => dialog.close();
+  const close = h("button", { type: "button", class: "close", "aria-label": words.close, onclick: shut }, "✕");
+  const dialog = h("dialog", { "aria-label": title, onclick: leave }, headed(title, talk, close), talk.element);
+  function open() {
+    if (!dialog.open) dialog.showModal();
+    talk.field.focus();
+  }
+  /** Close where somebody presses beside it, or follows a link within this very page. @param {MouseEvent} event */
+  function leave({ target }) {
+    const link = target instanceof Element ? target.closest("a") : null;
+    if (target === dialog || (link && !link.target && link.pathname === location.pathname)) dialog.close();
+  }
+  if (openers) {
+    const opens = (/** @type {Event} */ { target }) => target instanceof Element && target.closest(openers) && open();
+    document.addEventListener("click", opens);
+    return [dialog];
+  }
+  const launcher = { type: "button", class: "launcher", "aria-haspopup": "dialog", onclick: open };
+  const button = h("button", launcher, words.ask);
+  return [h("section", { "aria-label": title }, button), dialog];
+}
+
+const script = document.currentScript ?? document.querySelector('script[src*="embed.js"]');
+if (script instanceof HTMLScriptElement && !document.querySelector(NAME)) {
+  if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", () => stand(script));
+  else stand(script);
 }

@@ -10,7 +10,8 @@ const DARK = 128; // of 255
 export function followScheme(host, theme) {
   const context = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
   const show = () => {
-    host.dataset["scheme"] = theme === "light" || theme === "dark" ? theme : brightness(host, context) < DARK ? "dark" : "light";
+    const seen = brightness(host, context) < DARK ? "dark" : "light";
+    host.dataset["scheme"] = theme === "light" || theme === "dark" ? theme : seen;
   };
   show();
   const watched = new MutationObserver(show);
@@ -18,16 +19,18 @@ export function followScheme(host, theme) {
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", show);
 }
 
-/** Tell how bright the ground is that an element stands on. @param {HTMLElement} host @param {CanvasRenderingContext2D | null} context */
+/** Tell how bright the ground is that an element stands on.
+ * @param {HTMLElement} host @param {CanvasRenderingContext2D | null} context */
 function brightness(host, context) {
-  const body = document.body;
-  for (let element = host.parentElement === document.documentElement ? body : host.parentElement; element && context; element = element.parentElement) {
+  const { body, documentElement: root } = document;
+  let element = host.parentElement === root ? body : host.parentElement;
+  for (; element && context; element = element.parentElement) {
     context.clearRect(0, 0, 1, 1);
     context.fillStyle = getComputedStyle(element).backgroundColor;
     context.fillRect(0, 0, 1, 1);
     const [red = 0, green = 0, blue = 0, opacity = 0] = context.getImageData(0, 0, 1, 1).data;
     if (opacity > DARK) return 0.299 * red + 0.587 * green + 0.114 * blue;
   }
-  const dark = getComputedStyle(document.documentElement).colorScheme.includes("dark") && matchMedia("(prefers-color-scheme: dark)").matches;
-  return dark ? 0 : 255;
+  const may = getComputedStyle(root).colorScheme.includes("dark");
+  return may && matchMedia("(prefers-color-scheme: dark)").matches ? 0 : 255;
 }

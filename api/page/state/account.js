@@ -2,12 +2,12 @@
 
 import { orNull, Problem } from "../api/problem.js";
 
-/** Tell whether people log in here; where that can't be had, a key may still do. @param {import("./app.js").App} app */
+/** Tell whether people log in here; where that can't be had, a key may still do. @param {App} app */
 export async function offersLogin({ client }) {
   return (await orNull(client.json("api/login")))?.offered === true;
 }
 
-/** Go to the issuer, and come back to what is on show now. @param {import("./app.js").App} app */
+/** Go to the issuer, and come back to what is on show now. @param {App} app */
 export function logIn({ client, key }) {
   key.set(""); // one that was kept would speak louder than the login
   const next = location.pathname + location.search + location.hash;
@@ -16,7 +16,7 @@ export function logIn({ client, key }) {
 
 /**
  * Leave, here and at the issuer. Where the login had ended already, there is nothing left to leave.
- * @param {import("./app.js").App} app
+ * @param {App} app
  */
 export async function logOut({ client, offline }) {
   await offline.forget();

@@ -19,14 +19,14 @@ import { Workspaces } from "./workspace.js";
  * @typedef {object} Reading
  * @property {string} documentId
  * @property {string} title
- * @property {import("../api/types.js").Citation[]} citations
+ * @property {Citation[]} citations
  * @property {number} at Which of them is looked at; -1 for the document as a whole.
  * @property {import("../text/deep_links.js").Linked} [linked] What an address names of it, which counts as the only citation.
  * @property {boolean} [isReturned] Whether it was read before, and is to be as it was left.
  */
 
-/** A word to the user that goes away by itself where it was "done", and else when it was read.
- * @typedef {{kind: "done" | "failed", text: string, suggestion?: string, again?: () => void, undo?: () => void}} Notice */
+/** A word to the user that goes away by itself where it was "done", and else when it was read; `ended` is called when it goes.
+ * @typedef {{kind: "done" | "failed", text: string, suggestion?: string, again?: () => void, undo?: () => void, ended?: () => void}} Notice */
 
 /** @typedef {{files: File[]} | {title: string, text: string} | {url: string, site: boolean}} Brought */
 
@@ -46,7 +46,7 @@ export class App {
     this.locked = new Cell(false);
     this.client = new Client(home, () => this.key.value, () => this.locked.set(true));
     /** Whom the server takes this browser for. */
-    this.person = new Cell(/** @type {import("../api/types.js").Account | null} */ (null));
+    this.person = new Cell(/** @type {Account | null} */ (null));
     this.offline = new Offline(this);
     this.workspaces = new Workspaces(this.client);
     this.tabs = new Tabs();
@@ -145,7 +145,7 @@ export class App {
     this.begun.set(true);
   }
 
-  /** Take note of whom the server takes this browser for, and of what it can do for them. @param {import("../api/types.js").Account} person */
+  /** Take note of whom the server takes this browser for, and of what it can do for them. @param {Account} person */
   meet(person) {
     this.person.set(person);
     this.selection.webOffered.set(person.web !== false);
@@ -183,11 +183,7 @@ export class App {
     }
   }
 
-  /**
-   * Go on with a key, if it is a good one.
-   * @param {string} key
-   * @returns {Promise<Problem | null>} Why not.
-   */
+  /** Go on with a key, if it is a good one. @param {string} key @returns {Promise<Problem | null>} Why not. */
   async enter(key) {
     this.key.set(key);
     try {
@@ -241,13 +237,23 @@ export class App {
     void this.selection.restore(null);
   }
 
-  /** Delete a session, and tell the other tabs. @param {string} sessionId */
-  async deleteSession(sessionId) {
-    return this.attempt(async () => {
-      await this.sessions.delete(sessionId);
-      this.tabs.tell({ kind: "deleted", sessionId });
-      if (sessionId === addressed()) location.hash = "";
-    });
+  /** Delete sessions, and tell the other tabs; until its notice goes they can be had back. @param {string[]} ids */
+  deleteSessions(ids) {
+    const opened = ids.find((each) => each === addressed());
+    const { ended, undone } = this.sessions.takeAway(ids, (sessionId) =>
+      this.attempt(async () => {
+        await this.sessions.delete(sessionId);
+        this.tabs.tell({ kind: "deleted", sessionId });
+      }),
+    );
+    if (opened) location.hash = "";
+    const undo = () => {
+      undone();
+      if (opened && !addressed()) location.hash = addressOf(opened);
+    };
+    // One that is answering is refused, and that is said at once.
+    if (ids.some((each) => this.sessions.answering.value.has(each))) ended();
+    else this.notice.set({ kind: "done", text: words.sessions.deleted(ids.length), undo, ended });
   }
 
   /** @param {string} sessionId @param {string} title */
@@ -259,15 +265,7 @@ export class App {
     });
   }
 
-  /** @param {string} sessionId @param {boolean} pinned */
-  async pinSession(sessionId, pinned) {
-    return this.attempt(() => this.sessions.pin(sessionId, pinned));
-  }
-
-  /**
-   * Ask what was typed, with what is selected.
-   * @param {string} question
-   */
+  /** Ask what was typed, with what is selected. @param {string} question */
   async ask(question) {
     void readable();
     const ask = { question, ...this.selection.fields() };

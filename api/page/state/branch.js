@@ -4,14 +4,9 @@ import { readable } from "../text/reading.js";
 import { Cell } from "./cell.js";
 import { joined, readAnew, turnsOf } from "./turns.js";
 
-/** @typedef {import("./turns.js").Turn} Turn */
-
 /** Reads the turns of one session at a time. */
 export class Branch {
-  /**
-   * @param {import("../api/client.js").Client} client
-   * @param {(turn: Turn) => Turn} remember Adds to a turn what the page knows of it besides.
-   */
+  /** @param {Client} client @param {(turn: Turn) => Turn} remember Adds to a turn what the page knows of it besides. */
   constructor(client, remember) {
     this.client = client;
     this.remember = remember;
@@ -45,7 +40,7 @@ export class Branch {
    * Read the branch anew. Of readings that overlap the one that was begun last counts.
    * @param {string} sessionId
    * @param {string | undefined} through
-   * @returns {Promise<import("../api/types.js").Session | null>} Null where another reading has overtaken this one.
+   * @returns {Promise<Session | null>} Null where another reading has overtaken this one.
    */
   async read(sessionId, through) {
     const mine = (this.reads += 1);

@@ -21,11 +21,7 @@ export class Cell {
     this.set(change(this.value));
   }
 
-  /**
-   * Tell the value now and whenever it changes.
-   * @param {(value: T) => void} watcher
-   * @returns {() => void} Stops it.
-   */
+  /** Tell the value now and whenever it changes. @param {(value: T) => void} watcher @returns {() => void} Stops it. */
   watch(watcher) {
     this.watchers.add(watcher);
     watcher(this.value);

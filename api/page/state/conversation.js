@@ -4,27 +4,20 @@ import { Problem } from "../api/problem.js";
 import { askQuestion, joinRun } from "../api/following.js";
 import { Branch } from "./branch.js";
 import { Cell } from "./cell.js";
-import { Forks } from "./forks.js";
-import { findArrived, sendingLive, turnsWith } from "./live_runs.js";
+import { findArrived, Forks, sendingLive, turnsWith } from "./live_runs.js";
 import { Outages } from "./outages.js";
 import { fold, newRun } from "./run.js";
 import { isLive, isSending, SENDING, withRun } from "./turns.js";
 
-/** @typedef {import("../api/types.js").NewRun} NewRun */
-/** @typedef {import("../api/types.js").RunEvent} RunEvent */
-/** @typedef {import("./turns.js").Turn} Turn */
 /** @typedef {import("./live_runs.js").LiveRun} LiveRun */
 
 /** Asks, follows and stops the runs of one session at a time. */
 export class Conversation {
-  /**
-   * @param {import("../api/client.js").Client} client
-   * @param {import("./live_runs.js").Tell} tell
-   */
+  /** @param {Client} client @param {import("./live_runs.js").Tell} tell */
   constructor(client, tell) {
     this.client = client;
     this.tell = tell;
-    this.session = new Cell(/** @type {import("../api/types.js").Session | null} */ (null));
+    this.session = new Cell(/** @type {Session | null} */ (null));
     this.turns = new Cell(/** @type {Turn[]} */ ([]));
     this.branch = new Branch(client, (turn) =>
       withRun({ ...turn, view: this.begun.get(turn.key) ?? turn.view }, this.seen.get(turn.key)),
@@ -37,7 +30,7 @@ export class Conversation {
     this.loading = new Cell(false);
     /** @type {Map<string, LiveRun>} */
     this.liveRuns = new Map();
-    /** Runs whose events were followed to the end, by id. @type {Map<string, import("./run.js").RunView>} */
+    /** Runs whose events were followed to the end, by id. @type {Map<string, RunView>} */
     this.seen = new Map();
     /** Keys of views that were there before their runs told their ids, by these. @type {Map<string, string>} */
     this.begun = new Map();
@@ -64,11 +57,7 @@ export class Conversation {
     this.show();
   }
 
-  /**
-   * Open a session and join the runs of it that go on.
-   * @param {string} sessionId
-   * @throws {Problem}
-   */
+  /** Open a session and join the runs of it that go on. @param {string} sessionId @throws {Problem} */
   async open(sessionId) {
     this.leave(sessionId);
     const { signal } = this.leaving;
@@ -270,7 +259,7 @@ export class Conversation {
     this.fail(new Problem(failure.code, failure.message, failure), ask, ask && (() => void this.ask(ask)));
   }
 
-  /** Add to a stored turn what its run's log has told since. @param {import("./run.js").RunView} run */
+  /** Add to a stored turn what its run's log has told since. @param {RunView} run */
   recall(run) {
     this.seen.set(run.runId, run);
     this.branch.retell(run.runId);

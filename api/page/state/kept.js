@@ -9,7 +9,6 @@
 import { Problem } from "../api/problem.js";
 import { CHOSEN } from "./offline.js";
 
-/** @typedef {import("../api/types.js").Account} Account */
 /** @typedef {{person: string, key: string}} Owner Digests, so that neither a name nor a key is stored. */
 
 const STORE = "citewell-read";
@@ -54,8 +53,8 @@ export async function forgetAll() {
 /** Keeps the replies of a client, and gives them where the server can't be reached. */
 export class Kept {
   /**
-   * @param {import("../api/client.js").Client} client
-   * @param {import("./cell.js").Cell<Date | null>} asOf
+   * @param {Client} client
+   * @param {Cell<Date | null>} asOf
    * @param {() => Promise<void>} onOther Called where whoever is here is not the one who chose to keep.
    */
   constructor(client, asOf, onOther) {

@@ -3,7 +3,6 @@
 import { newRun } from "./run.js";
 import { liveTurn, SENDING } from "./turns.js";
 
-/** @typedef {import("./turns.js").Turn} Turn */
 /**
  * Called when a question was asked here, when a run ended, when a session got its title, when it proves to be gone, and
  * when a question was refused whose session was left meanwhile. `ended` tells whether its answer could be taken up.
@@ -11,18 +10,21 @@ import { liveTurn, SENDING } from "./turns.js";
  *   titled: (sessionId: string, title: string) => void, gone: (sessionId: string) => void, refused: (error: unknown) => void}} Tell
  */
 /** A run that goes on, with what is known of its turn; it takes the place of the stored turns from `from` on.
- * @typedef {{run: import("./run.js").RunView, known: Partial<Turn>, from: string | null, unwanted?: boolean}} LiveRun
+ * @typedef {{run: RunView, known: Partial<Turn>, from: string | null, unwanted?: boolean}} LiveRun
  *   `unwanted`: to be stopped as soon as its id is known. */
 
 /** A question that was not asked; `again` is null where no retry helps.
  * @typedef {{problem: import("../api/problem.js").Problem, again: (() => void) | null,
- *   ask: import("../api/types.js").NewRun | null}} Failure */
+ *   ask: NewRun | null}} Failure */
+
+const KEPT = "citewell.forks";
+const MOST = 20;
 
 let sent = 0;
 
 /**
  * Make the run of a question that is being sent, with what is known before it tells anything.
- * @param {import("../api/types.js").NewRun} ask
+ * @param {NewRun} ask
  * @param {Turn[]} stored
  * @returns {LiveRun}
  */
@@ -54,7 +56,7 @@ export function turnsWith(stored, liveRuns, views) {
 
 /**
  * Find the run of a question of which nobody knows whether it has arrived. It is newer than all that were known before.
- * @param {import("../api/client.js").Client} client
+ * @param {Client} client
  * @param {string} sessionId
  * @param {string} question
  * @param {ReadonlySet<string>} known
@@ -63,4 +65,43 @@ export async function findArrived(client, sessionId, question, known) {
   const runs = await client.runs(sessionId);
   const oldest = runs.findIndex((run) => known.has(run.run_id));
   return runs.slice(0, oldest < 0 ? undefined : oldest).find((run) => run.question === question);
+}
+
+/** Knows which turn a run takes the place of, also after a reload: the server tells that at the run's end only. */
+export class Forks {
+  constructor() {
+    /** Keys of turns, by the runs that take their places. @type {Map<string, string>} */
+    this.turns = new Map(kept());
+  }
+
+  /** @param {string} runId @param {string | null} turn */
+  note(runId, turn) {
+    if (!turn) return;
+    this.turns.set(runId, turn);
+    this.keep();
+  }
+
+  /** @param {string} runId */
+  of(runId) {
+    return this.turns.get(runId) ?? null;
+  }
+
+  /** @param {string} runId */
+  drop(runId) {
+    if (this.turns.delete(runId)) this.keep();
+  }
+
+  keep() {
+    sessionStorage.setItem(KEPT, JSON.stringify([...this.turns].slice(-MOST)));
+  }
+}
+
+/** @returns {[string, string][]} */
+function kept() {
+  try {
+    const found = JSON.parse(sessionStorage.getItem(KEPT) ?? "[]");
+    return Array.isArray(found) ? found.filter((each) => Array.isArray(each) && each.length === 2) : [];
+  } catch {
+    return [];
+  }
 }

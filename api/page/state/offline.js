@@ -6,7 +6,7 @@ export const CHOSEN = "citewell.offline"; // whose reading is kept: see kept.js
 
 /** Keeps what one person reads, by their choice, and lets it go when they do. */
 export class Offline {
-  /** @param {import("./app.js").App} app */
+  /** @param {App} app */
   constructor(app) {
     this.app = app;
     /** Of when the oldest is that is shown from here; null while the server answers. */

@@ -6,10 +6,6 @@
 
 import { asSeen, foldSection, noSections } from "./sections.js";
 
-/** @typedef {import("../api/types.js").RunEvent} RunEvent */
-/** @typedef {import("../api/types.js").Source} Source */
-/** @typedef {import("./sections.js").SectionView} SectionView */
-
 /**
  * A step that the run took. One that is taken again, as in a repair, is there again.
  * @typedef {object} Step
@@ -29,7 +25,7 @@ import { asSeen, foldSection, noSections } from "./sections.js";
  * @property {import("../api/types.js").Refusal | null} refusal What it says where it abstained, in parts.
  * @property {import("../api/types.js").PagesRead | null} pages What was read of the selected documents.
  * @property {string} family
- * @property {import("../api/types.js").Outcome | null} outcome Null while it is being written.
+ * @property {Outcome | null} outcome Null while it is being written.
  * @property {string | null} stopReason
  */
 
@@ -48,8 +44,8 @@ import { asSeen, foldSection, noSections } from "./sections.js";
  * @property {string} thinking
  * @property {string} title Of the session, where the run gave it one.
  * @property {Answer} answer
- * @property {Record<string, import("../api/types.js").Spent>} spent
- * @property {import("../api/types.js").Cost | null} cost
+ * @property {Record<string, Spent>} spent
+ * @property {Cost | null} cost
  * @property {(RunEvent & {type: "run_failed"}) | null} failure
  * @property {number} seq Of the last event.
  */
@@ -58,7 +54,7 @@ import { asSeen, foldSection, noSections } from "./sections.js";
 /** What a message says of its answer, of a run that has ended or a stored one; of this, what it lacks is null.
  * @typedef {Pick<Message, "sections" | "sources"> & {
  *   [Name in "nearest" | "claims" | "disagreements" | "assessment" | "refusal" | "pages" | "family"]?: Message[Name] | null
- * } & {outcome: import("../api/types.js").Outcome | null, stop_reason: string | null}} AnswerOfMessage */
+ * } & {outcome: Outcome | null, stop_reason: string | null}} AnswerOfMessage */
 
 /** @returns {Answer} */
 function noAnswer() {

@@ -2,13 +2,11 @@
 
 import { withNext } from "../text/runs.js";
 
-/** @typedef {import("../api/types.js").RunEvent} RunEvent */
-
 /**
  * @typedef {object} SectionView
  * @property {string} text Empty where nothing is written yet, or where the section was withdrawn.
  * @property {string[]} sourceIds
- * @property {import("../api/types.js").Claim[] | null} claims Null until they are checked.
+ * @property {Claim[] | null} claims Null until they are checked.
  * @property {boolean} grounded False where the model wrote what it knows itself.
  * @property {boolean} done Whether its text is whole.
  * @property {string | null} before How it read before it was revised.
@@ -79,11 +77,7 @@ export function foldSection(sections, event) {
   }
 }
 
-/**
- * @param {SectionView[]} sections
- * @param {number} index
- * @param {(section: SectionView) => SectionView} change
- */
+/** @param {SectionView[]} sections @param {number} index @param {(section: SectionView) => SectionView} change */
 function put(sections, index, change) {
   const padded = [...sections, ...noSections(Math.max(0, index + 1 - sections.length))];
   return padded.map((section, at) => (at === index ? change(section) : section));

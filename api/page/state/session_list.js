@@ -3,13 +3,11 @@
 import { Problem } from "../api/problem.js";
 import { Cell } from "./cell.js";
 
-/** @typedef {import("../api/types.js").Session} Session */
-
 /**
  * @typedef {object} Found
  * @property {string} wanted
  * @property {Session[] | null} sessions Null until they were read.
- * @property {Map<string, import("../api/types.js").SessionHit>} hits Where in them it was found, by session.
+ * @property {Map<string, SessionHit>} hits Where in them it was found, by session.
  * @property {string | null} cursor Of those behind them, if there are more.
  */
 
@@ -17,7 +15,7 @@ const ANSWERING_MS = 4_000; // between looks whether the sessions that are answe
 
 /** Lists, finds, renames and deletes sessions. */
 export class SessionList {
-  /** @param {import("../api/client.js").Client} client */
+  /** @param {Client} client */
   constructor(client) {
     this.client = client;
     /** Null until they were read. */
@@ -30,6 +28,10 @@ export class SessionList {
     this.found = new Cell(/** @type {Found | null} */ (null));
     /** Those that are answering, by id. */
     this.answering = new Cell(/** @type {ReadonlySet<string>} */ (new Set()));
+    /** Those that are chosen, to do something with all of them; null where none are being chosen. */
+    this.chosen = new Cell(/** @type {ReadonlySet<string> | null} */ (null));
+    /** Those that are out of sight and can still be had back. */
+    this.leaving = new Cell(/** @type {ReadonlySet<string>} */ (new Set()));
     this.reads = 0;
     this.timer = 0;
   }
@@ -120,6 +122,29 @@ export class SessionList {
   forget(sessionId) {
     this.sessions.update((sessions) => sessions && without(sessions, sessionId));
     this.found.update((found) => found && { ...found, sessions: found.sessions && without(found.sessions, sessionId) });
+  }
+
+  /** Choose a session, or leave it out again. @param {string} sessionId */
+  tick(sessionId) {
+    const chosen = new Set(this.chosen.value);
+    if (!chosen.delete(sessionId)) chosen.add(sessionId);
+    this.chosen.set(chosen);
+  }
+
+  /**
+   * Take sessions out of sight, to be deleted when `ended` is called or the page is left, if none of it is `undone` before.
+   * @param {string[]} ids
+   * @param {(sessionId: string) => Promise<unknown>} remove
+   */
+  takeAway(ids, remove) {
+    this.leaving.set(new Set([...this.leaving.value, ...ids]));
+    const back = (/** @type {string[]} */ those) => this.leaving.set(new Set([...this.leaving.value].filter((each) => !those.includes(each))));
+    const ended = () => {
+      removeEventListener("pagehide", ended);
+      for (const id of ids) if (this.leaving.value.has(id)) void remove(id).then(() => back([id]));
+    };
+    addEventListener("pagehide", ended);
+    return { ended, undone: () => back(ids) };
   }
 
   /** @param {string} sessionId @param {string} title */

@@ -14,24 +14,24 @@ import { asSeen } from "./sections.js";
  * @property {string[]} questionVersions Ids of all questions in this one's place, or none.
  * @property {string[]} pageIds
  * @property {string | null} selectedText
- * @property {import("./run.js").Answer | null} answer
+ * @property {Answer | null} answer
  * @property {string | null} answerId
  * @property {string[]} answerVersions
- * @property {import("../api/types.js").Feedback | null} feedback What the reader said of the answer.
+ * @property {Feedback | null} feedback What the reader said of the answer.
  * @property {string} askedAt
- * @property {Record<string, import("../api/types.js").Spent>} spent
- * @property {import("../api/types.js").Cost | null} cost
- * @property {import("./run.js").RunView | null} run Where its events are known.
+ * @property {Record<string, Spent>} spent
+ * @property {Cost | null} cost
+ * @property {RunView | null} run Where its events are known.
  */
 
 export const SENDING = "sending"; // begins the key of a turn whose run has not told its id yet
 
-/** Tell whether a run goes on. @param {import("./run.js").RunView | null} run */
+/** Tell whether a run goes on. @param {RunView | null} run */
 export function isLive(run) {
   return run !== null && run.status !== "finished";
 }
 
-/** Tell whether a run has not told its id yet. @param {import("./run.js").RunView | null} run */
+/** Tell whether a run has not told its id yet. @param {RunView | null} run */
 export function isSending(run) {
   return run !== null && run.runId.startsWith(SENDING);
 }
@@ -91,12 +91,7 @@ function orphan(message) {
   return { ...asked(message), question: "", questionId: message.parent_message_id };
 }
 
-/**
- * Make the turn of a run that goes on.
- * @param {import("./run.js").RunView} run
- * @param {Partial<Turn>} [known]
- * @returns {Turn}
- */
+/** Make the turn of a run that goes on. @param {RunView} run @param {Partial<Turn>} [known] @returns {Turn} */
 export function liveTurn(run, known = {}) {
   return {
     key: run.runId,
@@ -121,7 +116,7 @@ export function liveTurn(run, known = {}) {
 /**
  * Keep with a stored turn what only the events of its run told.
  * @param {Turn} turn
- * @param {import("./run.js").RunView | undefined} run
+ * @param {RunView | undefined} run
  * @returns {Turn}
  */
 export function withRun(turn, run) {

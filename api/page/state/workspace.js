@@ -9,7 +9,7 @@ const CHOSEN = "citewell.workspace";
 
 /** Knows and chooses workspaces. A tab keeps its own choice; a new tab begins with the last one of any. */
 export class Workspaces {
-  /** @param {import("../api/client.js").Client} client */
+  /** @param {Client} client */
   constructor(client) {
     this.client = client;
     this.known = new Cell(/** @type {Known} */ ({ names: [], current: "" }));

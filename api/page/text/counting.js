@@ -2,8 +2,6 @@
 
 import { gradeOf } from "./grades.js";
 
-/** @typedef {import("../state/run.js").Step} Step */
-
 /**
  * @typedef {object} Counts
  * @property {boolean} searched
@@ -35,7 +33,7 @@ export function counts(steps) {
   };
   const fallbacks = new Set();
   const sifted = new Set();
-  /** @type {Map<number, import("../api/types.js").Claim[]>} */
+  /** @type {Map<number, Claim[]>} */
   const checked = new Map();
   for (const event of steps.flatMap((step) => step.told)) {
     // A fallback that later steps depend on is told by them again.

@@ -8,9 +8,6 @@ import { codePointIndex } from "./offsets.js";
 import { placeOf } from "./places.js";
 import { continues } from "./runs.js";
 
-/** @typedef {import("../api/types.js").Claim} Claim */
-/** @typedef {import("../api/types.js").Citation} Citation */
-/** @typedef {import("../api/types.js").Source} Source */
 /**
  * @typedef {object} Wording
  * @property {string} home The address below which this server's documents are.

@@ -8,10 +8,7 @@ import { codePointIndex } from "./offsets.js";
 const LETTER = /[\p{L}\p{M}\p{N}]/u;
 const FENCE = /^[ \t]*(?:`{3,}|~{3,}).*$/gm; // names a language at most
 
-/**
- * Divide a quote at what in it answers best; all of it is, where no more is known.
- * @param {Quoted} quoted
- */
+/** Divide a quote at what in it answers best; all of it is, where no more is known. @param {Quoted} quoted */
 export function highlighted({ start, quote, highlight }) {
   const unit = codePointIndex(quote);
   const [from, to] = highlight ? [unit(highlight.start - start), unit(highlight.end - start)] : [0, quote.length];

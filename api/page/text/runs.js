@@ -1,8 +1,5 @@
 /** Claims that repeat one passage of a source: they share its quote, and one marker serves them all. */
 
-/** @typedef {import("../api/types.js").Citation} Citation */
-/** @typedef {import("../api/types.js").Claim} Claim */
-
 /**
  * Tell whether the next claim of a section quotes the passage of this one too.
  * @param {Claim} claim

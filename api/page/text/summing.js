@@ -3,9 +3,6 @@
 import { words } from "../words/index.js";
 import { counts } from "./counting.js";
 
-/** @typedef {import("../state/run.js").RunView} RunView */
-/** @typedef {import("../state/turns.js").Turn} Turn */
-
 /** What making the title and embedding the question took is in the account, though no step, and outside the budget. */
 export const ASIDE = /** @type {const} */ (["title", "embed"]);
 
@@ -68,10 +65,7 @@ function ofAnswer({ answer }) {
   ].filter((part) => part !== false);
 }
 
-/**
- * Add up what a run took, leaving out what lies outside its budget.
- * @param {Record<string, import("../api/types.js").Spent>} spent
- */
+/** Add up what a run took, leaving out what lies outside its budget. @param {Record<string, Spent>} spent */
 export function total(spent) {
   const sum = { calls: 0, tokens: 0, ms: 0 };
   for (const [name, each] of Object.entries(spent)) {

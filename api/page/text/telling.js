@@ -6,8 +6,6 @@ import { gradesIn } from "./grades.js";
 import { advice, said } from "../words/problems.js";
 import { sayFallback, sayReason, sayReasons } from "./reasons.js";
 
-/** @typedef {import("../api/types.js").RunEvent} RunEvent */
-/** @typedef {import("../state/run.js").Step} Step */
 /** @typedef {{text: string, grave: boolean}} Note `grave` where something went another way than it should. */
 /** @typedef {{line: string, notes: Note[], failed: boolean}} Telling `failed` where the run went on without the step. */
 /** @typedef {{steps: Step[], at: number, question: string}} Place Where a step stands in its run. */

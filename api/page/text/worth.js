@@ -20,13 +20,14 @@ const QUOTED_WHOLE = Infinity;
  */
 export function worthOf(answer) {
   const { outcome, assessment, disagreements } = answer;
-  if (outcome === "abstained") return { sign: "dash", line: hasBearing(answer) ? words.answer.worth.notOutright : words.answer.abstained };
+  const { abstained, answerhood, worth } = words.answer;
+  if (outcome === "abstained") return { sign: "dash", line: hasBearing(answer) ? worth.notOutright : abstained };
   if (outcome !== "answered") return null;
   if (disagreements.length) return { sign: "unsure", line: words.apart.disputed(disagreements.length) };
   const chance = assessment?.answerhood ?? null;
   const degree = chance === null ? null : answerhoodOf(chance);
   const proven = provenIn(answer);
-  const said = [degree && words.answer.answerhood[degree], proven?.line].filter((part) => part).join(words.answer.worth.colon);
+  const said = [degree && answerhood[degree], proven?.line].filter((part) => part).join(worth.colon);
   if (!said) return null;
   return { sign: degree === "may_answer" || degree === "nearest" ? "unsure" : proven?.sign ?? null, line: said };
 }

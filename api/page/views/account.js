@@ -5,11 +5,7 @@ import { logOut } from "../state/account.js";
 import { words } from "../words/index.js";
 import { textButton } from "./icons.js";
 
-/**
- * Put the line into its place.
- * @param {import("../state/app.js").App} app
- * @param {HTMLElement} place Where it is to stand.
- */
+/** Put the line into its place. @param {App} app @param {HTMLElement} place Where it is to stand. */
 export function account(app, place) {
   const name = h("p", { dir: "auto" });
   const leave = textButton("quiet small", () => void app.attempt(() => logOut(app)), words.account.logOut);

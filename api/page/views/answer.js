@@ -56,10 +56,11 @@ export function answerView(app) {
       });
     }
     fill(sections, views.map((view) => view.element));
-    const before = shownSections.filter((section) => isWithdrawn(section) && !section.moved).map((section) => section.before ?? "");
+    const lost = shownSections.filter((section) => isWithdrawn(section) && !section.moved);
+    const before = lost.map((section) => section.before ?? "");
     if (before.length !== back.querySelectorAll(".before").length) fill(back, takenBack(before));
     // Room is kept from the first word on, so that nothing is wrapped anew when the cards come.
-    const isProven = answer !== null && answer.family !== "extractive" && answer.outcome !== "abstained" && answer.sources.length > 0;
+    const isProven = answer?.family !== "extractive" && answer?.outcome !== "abstained" && Boolean(answer?.sources.length);
     beside.classList.toggle("proven", isProven);
     if (isProven && !marginFilled) void proveBeside();
     if (!answer || answer.outcome === null) {

@@ -4,6 +4,7 @@ import { fill, h } from "../dom.js";
 import { landing, originalAddress } from "../text/addresses.js";
 import { highlighted } from "../text/highlighted.js";
 import { words } from "../words/index.js";
+import { labels } from "../words/notes/labels.js";
 import { KINDS } from "./answer_sources.js";
 import { icon, textButton } from "./icons.js";
 import { passageText, quotedFrom } from "./passage.js";
@@ -34,8 +35,9 @@ let cards = 0;
  * @param {Source | undefined} source
  * @param {Citation[]} citations Of that source.
  * @param {() => void} read
+ * @param {() => void} keep Pins the sentence to a note.
  */
-export function cardOf(app, shown, source, citations, read) {
+export function cardOf(app, shown, source, citations, read, keep) {
   const [first] = citations;
   const changes = [...new Set(citations.flatMap(({ freshness }) => changeOf(freshness) ?? []))];
   const gone = changes.includes("deleted") || changes.includes("withheld");
@@ -46,13 +48,14 @@ export function cardOf(app, shown, source, citations, read) {
   ].filter((fact) => fact !== false);
   return h(
     "div",
-    { class: "card", id: `proof-${(cards += 1)}`, role: "group", "aria-label": words.proof.label(shown) },
+    { class: "passage-card", id: `proof-${(cards += 1)}`, role: "group", "aria-label": words.proof.label(shown) },
     first ? quotedFrom(h("span", { class: "card-number" }, shown), source, first, "") : null,
     citations.flatMap((citation) => passageOf(app, citation)),
     changes.map((change) => h("p", { class: `since ${change}` }, icon(CHANGES[change]), h("span", null, words.proof.since[change]))),
     facts.length > 0 && h("ul", { class: "facts" }, facts.map((fact) => h("li", null, fact))),
     (!gone || original) && h("div", { class: "ways" },
       !gone && textButton("quiet small", read, icon("book"), words.proof.read),
+      !gone && textButton("quiet small", keep, icon("pin"), labels().pin),
       original && h("a", { class: "button quiet small", href: original, ...AWAY }, words.proof.original, icon("out"))),
   );
 }

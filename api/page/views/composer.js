@@ -11,7 +11,7 @@ import { chosenChips, documentScope, putLastAway } from "./selection_scope.js";
 
 const DRAFT = "citewell.draft.";
 
-/** Make the form that a question is asked with. @param {import("../state/app.js").App} app */
+/** Make the form that a question is asked with. @param {App} app */
 export function composer(app) {
   const { conversation, selection } = app;
   const field = questionField(
@@ -27,13 +27,9 @@ export function composer(app) {
   const stop = textButton("stop", () => stopRun(), icon("stop"), words.composer.stop);
   const ask = h("span", null, words.composer.ask);
   const send = h("button", { type: "submit", class: "primary send", disabled: true }, ask, icon("send"));
-  const form = h(
-    "form",
-    { class: "composer", onsubmit },
+  const form = h("form", { class: "composer", onsubmit },
     selectionBar(app),
-    h(
-      "div",
-      { class: "entry" },
+    h("div", { class: "entry" },
       field.text,
       h("div", { class: "sending" }, h("p", { class: "hint" }, words.composer.hint), field.limit, stop, send),
     ),
@@ -115,12 +111,10 @@ export function composer(app) {
   return form;
 }
 
-/** Make the bar above the question. @param {import("../state/app.js").App} app */
+/** Make the bar above the question. @param {App} app */
 function selectionBar(app) {
   const scope = documentScope(app);
-  return h(
-    "div",
-    { class: "selection", role: "group", "aria-label": words.selection.label },
+  return h("div", { class: "selection", role: "group", "aria-label": words.selection.label },
     chosenChips(app, scope.querySelector("button") ?? scope),
     h("div", { class: "options" }, scope, selectionOptions(app)),
   );

@@ -26,7 +26,8 @@ export function disagreements(app, answer) {
 function sidesOf(app, answer, disagreement) {
   const positions = positionsOf(disagreement);
   if (!positions.length) return null;
-  const isDated = positions.every(({ date, dated_by: by }) => date && by === "document") && new Set(positions.map(({ date }) => date)).size > 1;
+  const days = new Set(positions.map(({ date, dated_by: by }) => (by === "document" ? date : "")));
+  const isDated = days.size > 1 && !days.has("");
   return h(
     "ol",
     { class: "positions" },
@@ -38,17 +39,19 @@ function sidesOf(app, answer, disagreement) {
 function sideOf(app, answer, position, newest) {
   const { document_id: documentId, title, value, dated_by: by, date } = position;
   const source = sourceOf(answer.sources, position.segment_id);
-  const shown = source ? number(numbersOf(answer).get(source.index) ?? source.index) : "";
+  const numbered = source ? number(numbersOf(answer).get(source.index) ?? source.index) : "";
   const cited = citationOf(answer, position);
   const own = by === "document" ? { date, dated_by: by } : { date: "" }; // the day on which it was stored decides nothing
-  const label = words.proof.marker(shown, title, words.proof.read);
+  const label = words.proof.marker(numbered, title, words.proof.read);
   const onclick = () => app.read({ documentId, title, citations: [cited], at: 0 });
-  const way = h("button", { type: "button", class: "marker quoted", "aria-label": label, onclick }, shown ? h("span", null, shown) : icon("book"));
+  const sign = numbered ? h("span", null, numbered) : icon("book");
+  const way = h("button", { type: "button", class: "marker quoted", "aria-label": label, onclick }, sign);
   const from = quotedFrom(way, { heading: "", page_idx: null, ...source, title }, { ...source, ...cited, ...own });
   if (newest) from.append(h("span", { class: "newest" }, words.apart.newest));
   const whole = answer.sections.find((section) => shows(section, position));
   const passage = whole?.claims?.[0]?.citations[0];
-  return [value ? h("p", { class: "value", dir: "auto" }, value) : null, from, passageText(passage ? { ...passage, text: whole?.text ?? "" } : cited)];
+  const shown = passageText(passage ? { ...passage, text: whole?.text ?? "" } : cited);
+  return [value ? h("p", { class: "value", dir: "auto" }, value) : null, from, shown];
 }
 
 /** Give the citation of a position, or make one of it. @param {Answer} answer @param {Position} position @returns {import("../api/types.js").Citation} */

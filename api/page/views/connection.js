@@ -1,13 +1,14 @@
-/** Says that the connection was lost, when it is tried again, and that it is back. */
+/** Says that the connection was lost, when it is tried again, and that it is back; and of when it is what is shown meanwhile. */
 
 import { fill, h } from "../dom.js";
+import { moment } from "../words/format.js";
 import { words } from "../words/index.js";
 import { textButton } from "./icons.js";
 
 const SECOND = 1_000;
 const BACK_MS = 4_000;
 
-/** Make the bar that tells of a lost connection. @param {import("../state/app.js").App} app */
+/** Make the bar that tells of a lost connection. @param {App} app */
 export function connection(app) {
   const { next, regained } = app.conversation.outages;
   const told = h("p", { class: "told", role: "status" });
@@ -43,4 +44,11 @@ export function connection(app) {
     leaving = setTimeout(() => fill(told), BACK_MS);
   });
   return element;
+}
+
+/** Make the bar that tells of when that is what is shown without network. @param {App} app */
+export function offlineBar(app) {
+  const told = h("p", { class: "told", role: "status" });
+  app.offline.asOf.watch((at) => fill(told, at && words.offline.asOf(moment(at.toISOString()))));
+  return h("div", { class: "connection lost" }, told);
 }

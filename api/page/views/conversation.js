@@ -13,10 +13,10 @@ import { turnView } from "./turn.js";
 
 const FAR = 120; // pixels of what is being written that may be out of sight
 
-/** Make the place where the turns stand. @param {import("../state/app.js").App} app */
+/** Make the place where the turns stand. @param {App} app */
 export function conversationView(app) {
   const { conversation } = app;
-  /** @type {Map<string, {view: ReturnType<typeof turnView>, turn: import("../state/turns.js").Turn | null, answering: boolean}>} */
+  /** @type {Map<string, {view: ReturnType<typeof turnView>, turn: Turn | null, answering: boolean}>} */
   const views = new Map();
   /** The status of each run that has not ended, to say when it has. @type {Set<string>} */
   let going = new Set();
@@ -26,23 +26,17 @@ export function conversationView(app) {
   const list = h("div", { class: "turns" });
   const empty = emptyView(app);
   const loading = h("p", { class: "loading muted", role: "status" }, words.conversation.loading);
-  const aside = h(
-    "p",
-    { class: "aside" },
+  const aside = h("p", { class: "aside" },
     h("span", null, words.conversation.aside),
     textButton("small", () => void app.attempt(() => conversation.showNewest()), words.conversation.newest),
   );
   const said = h("p", { class: "seen-by-readers-only", role: "status" });
-  const latest = h(
-    "button",
-    { type: "button", class: "latest", hidden: true, onclick: () => place.stick() },
+  const latest = h("button", { type: "button", class: "latest", hidden: true, onclick: () => place.stick() },
     icon("down"),
     words.conversation.latest,
   );
   const content = h("div", { class: "content" }, earlier, empty, loading, list, aside, followUps(app), failureView(app));
-  const element = h(
-    "section",
-    { class: "conversation", "aria-label": words.conversation.label },
+  const element = h("section", { class: "conversation", "aria-label": words.conversation.label },
     content,
     h("div", { class: "floating" }, latest),
     said,
@@ -59,7 +53,7 @@ export function conversationView(app) {
   conversation.aside.watch((is) => (aside.hidden = !is));
   conversation.failure.watch((failure) => failure && place.stick());
 
-  /** @param {import("../state/turns.js").Turn[]} turns */
+  /** @param {Turn[]} turns */
   function show(turns) {
     const answering = turns.some((turn) => isLive(turn.run));
     const last = turns.at(-1);
@@ -82,7 +76,7 @@ export function conversationView(app) {
     if (turns.length || !opened) sessionId = opened;
   }
 
-  /** @param {import("../state/turns.js").Turn} turn @param {boolean} answering */
+  /** @param {Turn} turn @param {boolean} answering */
   function shown(turn, answering) {
     const known = views.get(turn.view) ?? { view: turnView(app), turn: null, answering };
     views.set(turn.view, known);
@@ -92,7 +86,7 @@ export function conversationView(app) {
     return known.view;
   }
 
-  /** @param {import("../state/turns.js").Turn[]} turns */
+  /** @param {Turn[]} turns */
   function announce(turns) {
     const now = new Set();
     for (const { view, run } of turns) {

@@ -8,13 +8,11 @@ import { iconButton } from "./icons.js";
  * Open a dialog; it goes when it is closed, and the browser gives the focus back.
  * @param {string} title
  * @param {{class?: string, closedby?: "any"}} attributes
- * @param {...(import("../dom.js").Child | import("../dom.js").Child[])} parts
+ * @param {...(Child | Child[])} parts
  */
 export function openDialog(title, attributes, ...parts) {
   const close = iconButton("close", words.page.close, () => dialog.close(), "quiet");
-  const dialog = h(
-    "dialog",
-    { "aria-label": title, onclose: () => dialog.remove(), ...attributes },
+  const dialog = h("dialog", { "aria-label": title, onclose: () => dialog.remove(), ...attributes },
     h("header", null, h("h2", null, title), close),
     ...parts,
   );

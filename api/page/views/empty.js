@@ -121,7 +121,7 @@ export function emptyView(app) {
 
   async function offerAdding() {
     if (adding.hasChildNodes()) return;
-    const loaded = await wanted(app, () => import("./shelf_adding.js"), say);
+    const loaded = await wanted(app, () => import("./shelf.js"), say);
     if (!loaded || filled || adding.hasChildNodes()) return;
     const tools = loaded.addingTools({
       addFiles: (files) => app.brought.set({ files: [...files] }),

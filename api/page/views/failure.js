@@ -5,7 +5,7 @@ import { words } from "../words/index.js";
 import { advice, said } from "../words/problems.js";
 import { icon, textButton } from "./icons.js";
 
-/** Make the panel of a question that could not be asked. @param {import("../state/app.js").App} app */
+/** Make the panel of a question that could not be asked. @param {App} app */
 export function failureView(app) {
   const { conversation } = app;
   const element = h("div", { class: "failure", role: "alert" });
@@ -20,9 +20,7 @@ export function failureView(app) {
       title && h("p", { class: "outcome" }, icon("cross"), h("strong", null, title)),
       h("p", null, withCode(said(problem))),
       advice(problem) && h("p", { class: "muted" }, withCode(advice(problem))),
-      h(
-        "p",
-        { class: "choices" },
+      h("p", { class: "choices" },
         again && textButton("primary small", again, icon("again"), words.page.retry),
         textButton("quiet small", () => conversation.failure.set(null), words.conversation.dismiss),
       ),

@@ -5,13 +5,12 @@ import { labels } from "../words/along/labels.js";
 import { iconButton } from "./icons.js";
 import { wanted } from "./later.js";
 
-/** @typedef {import("../api/types.js").Feedback} Feedback */
 /** @typedef {import("../api/types.js").NewFeedback} NewFeedback */
 
-/** Make the buttons. @param {import("../state/app.js").App} app */
+/** Make the buttons. @param {App} app */
 export function feedbackButtons(app) {
   const words = labels();
-  /** @type {import("../state/turns.js").Turn | null} */
+  /** @type {Turn | null} */
   let shown = null;
   /** @type {Feedback | null} */
   let given = null;
@@ -20,9 +19,10 @@ export function feedbackButtons(app) {
   const status = h("span", { class: "seen-by-readers-only", role: "status" });
 
   async function ask() {
-    if (given?.rating !== "down" && !(await say(rating("down")))) return;
+    const before = given?.rating === "down" ? given : null;
+    if (!before && !(await say(rating("down")))) return;
     const loaded = await wanted(app, () => import("./feedback_sheet.js"), () => poor.click());
-    if (loaded && shown?.answer) loaded.feedbackSheet(shown.answer, given, say);
+    if (loaded && shown?.answer) loaded.feedbackSheet(shown.answer, before, say);
   }
 
   /** @param {"up" | "down"} value @returns {NewFeedback} */
@@ -30,10 +30,7 @@ export function feedbackButtons(app) {
     return { rating: value, reason_code: null, text: null, claim: null };
   }
 
-  /**
-   * Say it, or with nothing take back what was said.
-   * @param {NewFeedback | null} feedback
-   */
+  /** Say it, or with nothing take back what was said. @param {NewFeedback | null} feedback */
   async function say(feedback) {
     const turn = shown;
     const session = app.conversation.session.value;
@@ -58,7 +55,7 @@ export function feedbackButtons(app) {
 
   return {
     elements: [up, poor, status],
-    /** @param {import("../state/turns.js").Turn} turn @param {boolean} offered */
+    /** @param {Turn} turn @param {boolean} offered */
     show(turn, offered) {
       if (turn.answerId !== shown?.answerId) fill(status);
       shown = turn;

@@ -9,12 +9,11 @@ const LONGEST = 2000;
 const SHOWN = 160; // characters of a claim
 const WHOLE = "";
 
-/** @typedef {import("../api/types.js").Feedback} Feedback */
 /** @typedef {import("../api/types.js").NewFeedback} NewFeedback */
 
 /**
  * Open the sheet.
- * @param {import("../state/run.js").Answer} answer
+ * @param {Answer} answer
  * @param {Feedback | null} given What was said before.
  * @param {(feedback: NewFeedback | null) => Promise<boolean>} say Nothing withdraws it.
  */
@@ -24,30 +23,22 @@ export function feedbackSheet(answer, given, say) {
     (section.claims ?? []).map(({ start, end, text }) => ({ section_index: index, start, end, text })),
   );
   const reasons = Object.entries(said.reasons).map(([code, text]) =>
-    h(
-      "label",
-      { class: "choice" },
+    h("label", { class: "choice" },
       h("input", { type: "radio", name: "reason", value: code, checked: given?.reason_code === code }),
       text,
     ),
   );
   const before = given?.claim;
-  const meant = claims.findIndex(
-    (each) => each.section_index === before?.section_index && each.start === before.start,
-  );
-  const claim = h(
-    "select",
-    { id: "meant-claim" },
+  const meant = claims.findIndex((each) => each.section_index === before?.section_index && each.start === before.start);
+  const claim = h("select", { id: "meant-claim" },
     h("option", { value: WHOLE }, said.whole),
     claims.map(({ text }, at) =>
       h("option", { value: String(at), selected: at === meant, dir: "auto" }, text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text),
     ),
   );
   const text = h("textarea", { id: "meant-text", rows: 3, maxlength: LONGEST, dir: "auto", ".value": given?.text ?? "" });
-  const withdraw = textButton("quiet", () => void done(null), said.withdraw);
-  const form = h(
-    "form",
-    { onsubmit: send },
+  const withdraw = given && textButton("quiet", () => void done(null), said.withdraw);
+  const form = h("form", { onsubmit: send },
     h("fieldset", { "aria-label": said.title }, reasons),
     claims.length > 0 && h("p", null, h("label", { for: "meant-claim" }, said.claim), claim),
     h("p", null, h("label", { for: "meant-text" }, said.text), text),

@@ -18,7 +18,7 @@ import { keepOver } from "./notes_place.js";
 export async function flashcards(app, ids) {
   const texts = studies();
   const status = h("p", { class: "muted", role: "status" }, texts.working);
-  const card = h("div", { class: "card note", "aria-live": "polite" });
+  const card = h("div", { class: "flashcard note", "aria-live": "polite" });
   const tools = h("div", { class: "choices" });
   const dialog = openDialog(texts.cards, { class: "notes" }, status, card, tools);
   keepOver(dialog);
@@ -32,11 +32,13 @@ export async function flashcards(app, ids) {
     return fill(status, said(/** @type {import("../api/problem.js").Problem} */ (error)));
   }
   if (!cards.length) return fill(status, dropped ? texts.dropped(dropped) : texts.noCards);
+  const close = /** @type {HTMLElement} */ (dialog.querySelector("button"));
   const before = textButton("", () => show(at - 1), icon("back"), texts.before);
   const next = textButton("", () => show(at + 1), texts.next, icon("next"));
   const answer = textButton("primary", turn, texts.show);
   let at = 0;
   fill(tools, before, answer, next);
+  if (cards.length < 2) before.hidden = next.hidden = true;
   show(0);
 
   /** @param {number} wanted */
@@ -54,6 +56,6 @@ export async function flashcards(app, ids) {
     const shown = cards[at];
     if (shown) fill(card, h("h3", { dir: "auto" }, shown.question), ...answerOf(app, shown.answer));
     answer.disabled = true;
-    (next.disabled ? before : next).focus();
+    (next.disabled ? cards.length > 1 ? before : close : next).focus();
   }
 }

@@ -75,7 +75,7 @@ export function iconButton(name, label, onclick, look = "quiet small") {
  * Make a button that says what it does.
  * @param {string} look Its classes.
  * @param {(event: MouseEvent) => void} onclick
- * @param {...import("../dom.js").Child} children
+ * @param {...Child} children
  */
 export function textButton(look, onclick, ...children) {
   return h("button", { type: "button", class: look, onclick }, ...children);

@@ -4,8 +4,6 @@ import { h } from "../dom.js";
 import { words } from "../words/index.js";
 import { goToQuestion } from "./question_field.js";
 
-/** @typedef {import("../state/app.js").App} App */
-
 /**
  * Fetch a module now that it is wanted; where it can't be had, say so, with a way to try again.
  * @template Module

@@ -9,8 +9,6 @@ import { said } from "../words/problems.js";
 import { words } from "../words/viewer/index.js";
 import { reader } from "./reader.js";
 
-/** @typedef {import("../state/app.js").Reading} Reading */
-
 /** Show it. @param {URL} home The link, below which all is read. */
 export async function linked(home) {
   addEventListener("hashchange", () => location.reload());
@@ -29,9 +27,7 @@ export async function linked(home) {
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
     const gone = error.status === 404;
-    place.append(h(
-      "div",
-      { class: "shut" },
+    place.append(h("div", { class: "shut" },
       h("h1", null, gone ? words().shut : said(error)),
       h("p", null, gone ? words().shutWhy : error.suggestion),
     ));

@@ -10,7 +10,7 @@ const COMMAND = "citewell keys create --user NAME";
 
 /**
  * Put what asks for a login or a key into its place.
- * @param {import("../state/app.js").App} app
+ * @param {App} app
  * @param {HTMLElement} place Where it is to stand.
  */
 export function lock(app, place) {
@@ -27,9 +27,7 @@ export function lock(app, place) {
     },
   );
   const enter = h("button", { class: "primary", type: "submit" }, words.lock.enter);
-  const form = h(
-    "form",
-    { onsubmit, hidden: true },
+  const form = h("form", { onsubmit, hidden: true },
     h("p", { class: "brand" }, words.page.name),
     h("h1", null, words.lock.title),
     h("p", null, words.lock.why, " ", h("code", null, COMMAND), "."),
@@ -40,9 +38,7 @@ export function lock(app, place) {
     h("p", { class: "muted" }, words.lock.kept),
   );
   const begin = textButton("primary", () => logIn(app), words.account.logIn);
-  const login = h(
-    "section",
-    { "aria-labelledby": "login-title", hidden: true },
+  const login = h("section", { "aria-labelledby": "login-title", hidden: true },
     h("p", { class: "brand" }, words.page.name),
     h("h1", { id: "login-title" }, words.account.title),
     h("p", null, words.account.why),

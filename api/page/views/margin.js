@@ -6,6 +6,7 @@ import { proofs } from "./marker.js";
 /** @typedef {{card: HTMLElement, buttons: Element[]}} Beside */
 
 const GAP = 12; // pixels between cards
+const MANY = 40; // cards, from which on they follow a frame later
 
 /** @type {WeakMap<Element, () => void>} */
 const margins = new WeakMap();
@@ -56,7 +57,9 @@ export function fillMargin(sections, element) {
   /** @param {import("./marker.js").Proof} proof */
   function made(proof) {
     const card = proof.show();
-    const light = (/** @type {boolean} */ lit) => () => cards.get(proof.key)?.buttons.forEach((button) => proofs.get(button)?.light(lit));
+    const light = (/** @type {boolean} */ lit) => () => {
+      for (const button of cards.get(proof.key)?.buttons ?? []) proofs.get(button)?.light(lit);
+    };
     card.addEventListener("pointerenter", light(true));
     card.addEventListener("pointerleave", light(false));
     sizes.observe(card);
@@ -64,8 +67,9 @@ export function fillMargin(sections, element) {
   }
 
   // What is written is followed before it is drawn, so that nothing moves; sizes a frame later.
-  const sizes = new ResizeObserver(() => (frame ||= requestAnimationFrame(() => update())));
-  new MutationObserver(() => update()).observe(sections, { childList: true, subtree: true });
+  const sizes = new ResizeObserver(() => later());
+  const later = () => (frame ||= requestAnimationFrame(() => update()));
+  new MutationObserver(() => (cards.size < MANY ? update() : later())).observe(sections, { childList: true, subtree: true });
   sizes.observe(sections);
   sizes.observe(element);
   margins.set(element, () => update(true));

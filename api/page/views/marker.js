@@ -7,6 +7,7 @@ import { number } from "../words/format.js";
 import { words } from "../words/index.js";
 import { cardOf } from "./card.js";
 import { icon } from "./icons.js";
+import { pin } from "./later.js";
 import { passageIn } from "./passage.js";
 import { verdictProof } from "./proof.js";
 import { CHANGES, SIGNS, changeOf } from "./verdicts.js";
@@ -71,11 +72,18 @@ export function marker(app, index, standing, pieces) {
   );
   const isPassage = passageIn({ claims: [claim] }, answer) !== null;
   const read = () => readFrom(app, button, readingOf(index, standing()));
+  const keep = () => {
+    const { claim: own, answer: its } = standing();
+    const session_id = app.conversation.session.value?.session_id;
+    const message_id = app.conversation.turns.value.find((turn) => turn.answer === its)?.answerId;
+    const section = its.sections.filter(({ text }) => text).findIndex((each) => each.claims?.includes(own));
+    if (session_id && message_id && section >= 0) void pin(app, { session_id, message_id, section, start: own.start });
+  };
   /** @type {Proof} */
   const proof = {
-    key: JSON.stringify([shown, title, own.map(({ document_id, start, end, freshness }) => [document_id, start, end, freshness])]),
+    key: JSON.stringify([shown, title, own.map(({ document_id: id, start, end, freshness }) => [id, start, end, freshness])]),
     card: null,
-    show: () => cardOf(app, shown, standing().answer.sources.find((source) => source.index === index), citationsNow(), read),
+    show: () => cardOf(app, shown, standing().answer.sources.find((source) => source.index === index), citationsNow(), read, keep),
     light(lit) {
       for (const piece of pieces) piece.classList.toggle("shown", lit);
       proof.card?.classList.toggle("lit", lit);
@@ -131,7 +139,12 @@ function unfold(button, make) {
   made.scrollIntoView({ block: "nearest" });
 }
 
-/** Read a document from a marker, which is marked as long as that is read. @param {App} app @param {HTMLElement} button @param {import("../state/app.js").Reading | null} reading */
+/**
+ * Read a document from a marker, which is marked as long as that is read.
+ * @param {App} app
+ * @param {HTMLElement} button
+ * @param {import("../state/app.js").Reading | null} reading
+ */
 function readFrom(app, button, reading) {
   if (!reading) return;
   if (!current.has(app)) {

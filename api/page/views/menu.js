@@ -3,7 +3,7 @@
 import { h } from "../dom.js";
 import { icon } from "./icons.js";
 
-/** @typedef {{text: string, icon?: import("./icons.js").IconName, danger?: boolean, act: () => void}} Action */
+/** @typedef {{text: string, icon?: IconName, danger?: boolean, act: () => void}} Action */
 /** @typedef {{label: string, options: {text: string, lang?: string, checked: boolean, act: () => void}[]}} Choice */
 
 const GAP = 4;
@@ -12,7 +12,7 @@ const MARGIN = 8;
 /**
  * Make a button that opens a menu; what is in it is asked for whenever it opens.
  * @param {string} label
- * @param {import("./icons.js").IconName} sign
+ * @param {IconName} sign
  * @param {() => (Action | Choice)[]} entries
  */
 export function menuButton(label, sign, entries) {
@@ -104,9 +104,7 @@ function choice({ label, options }, close) {
       text,
     ),
   );
-  return h(
-    "div",
-    { class: "menu-group", role: "group", "aria-label": label },
+  return h("div", { class: "menu-group", role: "group", "aria-label": label },
     h("p", { "aria-hidden": "true" }, label),
     made,
   );

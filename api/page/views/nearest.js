@@ -1,6 +1,7 @@
 /** What came nearest to a question that was refused: passages, in the same form as those of an answer. */
 
 import { h } from "../dom.js";
+import { hasBearing } from "../text/worth.js";
 import { number } from "../words/format.js";
 import { words } from "../words/index.js";
 import { pointTo } from "./answer_sources.js";
@@ -14,7 +15,7 @@ export function nearestList(app, { nearest }) {
   if (!nearest.length) return null;
   return h(
     "section",
-    { class: "nearest" },
+    { class: hasBearing({ nearest }) ? "nearest" : "nearest far" },
     h("h3", null, words.answer.nearest),
     h("ul", { class: "sources" }, nearest.map((source) => h("li", { class: "section" }, passageOf(app, source, nearest)))),
   );
@@ -31,5 +32,6 @@ function passageOf(app, source, among) {
     { type: "button", class: "marker quoted", "aria-label": words.proof.marker(shown, title, words.proof.read), onclick: read },
     h("span", null, shown),
   );
-  return [quotedFrom(way, source, { ...source, ...source.passage }), excerpt.includes(" | ") && !source.passage ? "" : passageText(source.passage ?? { start, quote: excerpt })];
+  const bare = excerpt.includes(" | ") ? "" : passageText({ start, quote: excerpt }); // rows on one line say nothing
+  return [quotedFrom(way, source, { ...source, ...source.passage }), source.passage ? passageText(source.passage) : bare];
 }

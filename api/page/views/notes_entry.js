@@ -53,7 +53,7 @@ export function quotesOf(app, claims, sources) {
     seen.add(key);
     const change = changeOf(citation.freshness);
     const source = sources.find((each) => each.index === citation.source_index) ?? sources.find((each) => each.document_id === documentId);
-    const place = source && quote ? [source.title, pathOf(source, citation), saidPlace(citation, page.proof.page)].filter(Boolean).join(" · ") : "";
+    const place = source && quote ? [source.title, pathOf(source, citation), saidPlace(citation, page.answer.page)].filter(Boolean).join(" · ") : "";
     const read = () => app.read({ documentId, title: source?.title ?? "", citations: [citation], at: 0 });
     return [h(
       "figure",

@@ -32,7 +32,8 @@ export function followNotes(app) {
 function step(over) {
   const { state } = history;
   if (isOver()) history.replaceState({ ...state, ...over }, "");
-  else history.pushState({ ...state, ...over, ...(state?.back && { back: state.back + 1 }) }, "");
+  // The drawer that they were opened from is the step before.
+  else history.pushState({ ...state, over: undefined, ...over, ...(state?.back && { back: state.back + 1 }) }, "");
 }
 
 const isOver = () => history.state?.note !== undefined || history.state?.dialog !== undefined;

@@ -9,24 +9,32 @@ const UNDO_MS = 20_000;
 const MOST = 3;
 const GAP = 8; // pixels
 
-/** Make the place where notices stand. @param {import("../state/app.js").App} app */
+/** Make the place where notices stand. @param {App} app */
 export function notices(app) {
   const done = h("div", { class: "toasts", role: "status" });
   const failed = h("div", { class: "toasts", role: "alert" });
-  /** @type {WeakMap<Element, () => void>} */
-  const retries = new WeakMap();
+  /** @type {WeakMap<Element, Notice>} */
+  const told = new WeakMap();
+  const drop = (/** @type {Element} */ old) => {
+    old.remove();
+    told.get(old)?.ended?.();
+  };
   app.notice.watch((notice) => {
     if (!notice) return;
     const list = notice.kind === "done" ? done : failed;
     const same = [...list.children].find((each) => each.querySelector(".text")?.textContent === notice.text);
-    const before = same && retries.get(same);
-    same?.remove();
+    const before = same && told.get(same)?.again;
+    if (same) drop(same);
     // What failed for the same reason is tried again together.
     const again = before && notice.again ? () => [before, notice.again].forEach((each) => each?.()) : notice.again;
-    const shown = toast({ ...notice, ...(again ? { again } : {}) }, () => app.notice.value === notice && app.notice.set(null));
-    if (again) retries.set(shown, again);
+    const whole = { ...notice, ...(again ? { again } : {}) };
+    const shown = toast(whole, () => {
+      drop(shown);
+      if (app.notice.value === notice) app.notice.set(null);
+    });
+    told.set(shown, whole);
     list.append(shown);
-    while (list.children.length > MOST) list.firstElementChild?.remove();
+    while (list.children.length > MOST && list.firstElementChild) drop(list.firstElementChild);
   });
   const element = h("section", { class: "notices", "aria-label": words.notices.label }, failed, done);
   // What else stands at the top makes room for them.
@@ -40,24 +48,21 @@ export function notices(app) {
 
 /**
  * A notice that can be closed. One of something done closes by itself, but not while it is looked at.
- * @param {import("../state/app.js").Notice} notice
+ * @param {Notice} notice
  * @param {() => void} onClose
  */
 function toast({ kind, text, suggestion, again, undo }, onClose) {
   let timer = 0;
-  const element = h(
-    "div",
-    { class: `toast ${kind}` },
+  const element = h("div", { class: `toast ${kind}` },
     icon(kind === "done" ? "check" : "unsure"),
     h("div", { class: "says" }, h("p", { class: "text" }, text), suggestion && h("p", { class: "muted" }, suggestion)),
     again && textButton("small", () => (close(), again()), words.page.retry),
-    undo && textButton("small", () => (close(), undo()), words.shelf.undo),
+    undo && textButton("small", () => (undo(), close()), words.shelf.undo),
     iconButton("close", words.page.close, close),
   );
 
   function close() {
     clearTimeout(timer);
-    element.remove();
     onClose();
   }
 

@@ -29,19 +29,21 @@ export async function drawCrop(client, documentId, boxes, element) {
   const page = await file.getPage(first.page_idx + 1);
   const own = boxes.filter((box) => box.page_idx === first.page_idx);
   const [left, right] = [Math.min(...own.map((box) => box.left)) - AROUND, Math.max(...own.map((box) => box.right)) + AROUND];
-  const [width, height] = [element.clientWidth, element.clientHeight];
+  const [width, height, fine] = [element.clientWidth, element.clientHeight, devicePixelRatio];
   const fits = width / (right - left);
-  if (fits < (devicePixelRatio < FINE ? LEAST : LEAST / 2)) return;
-  const scale = Math.min(LARGEST, fits) * devicePixelRatio;
-  const [x, y] = [left, Math.max(0, (first.top + first.bottom) / 2 - (height * devicePixelRatio) / scale / 2)];
-  const canvas = h("canvas", { class: "crop", width: Math.ceil(width * devicePixelRatio), height: Math.ceil(height * devicePixelRatio), "aria-hidden": "true" });
+  if (fits < (fine < FINE ? LEAST : LEAST / 2)) return;
+  const scale = Math.min(LARGEST, fits) * fine;
+  const [x, y] = [left, Math.max(0, (first.top + first.bottom) / 2 - (height * fine) / scale / 2)];
+  const size = { width: Math.ceil(width * fine), height: Math.ceil(height * fine) };
+  const canvas = h("canvas", { class: "crop", ...size, "aria-hidden": "true" });
   const viewport = page.getViewport({ scale, offsetX: -x * scale, offsetY: -y * scale });
   await page.render({ canvas, viewport, annotationMode: AnnotationMode.ENABLE, background: "#ffffff" }).promise;
   const context = canvas.getContext("2d");
   if (!context) return;
   context.globalCompositeOperation = "multiply";
   context.fillStyle = MARK;
-  for (const box of own) context.fillRect((box.left - x) * scale, (box.top - y) * scale, (box.right - box.left) * scale, (box.bottom - box.top) * scale);
+  context.setTransform(scale, 0, 0, scale, -x * scale, -y * scale);
+  for (const box of own) context.fillRect(box.left, box.top, box.right - box.left, box.bottom - box.top);
   element.append(canvas);
 }
 

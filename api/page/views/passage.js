@@ -11,7 +11,8 @@ import { dateOf, pathOf, saidPlace } from "./answer_sources.js";
 /** @typedef {import("../api/types.js").Citation} Citation */
 /** @typedef {import("../api/types.js").Source} Source */
 /** @typedef {import("../text/highlighted.js").Quoted} Quoted */
-/** What is shown of a document; `text` is the same in Markdown. @typedef {Quoted & {text?: string, context?: Citation["context"]}} Shown */
+/** What is shown of a document; `text` is the same in Markdown.
+ * @typedef {Quoted & {text?: string, context?: Citation["context"]}} Shown */
 
 const CELLS = / \| |^\| | \|$/; // what the server puts between the cells of a row
 
@@ -94,7 +95,8 @@ export function passageText(shown) {
 
 /** Give rows of a table under the header that they hang on as Markdown; nothing where they are none. @param {Shown} shown */
 function rowsOf({ quote, context = [] }) {
-  const rows = [...context.filter(({ role }) => role === "header").map(({ text }) => text), ...quote.split("\n")].map((row) => row.split(CELLS));
+  const headers = context.filter(({ role }) => role === "header").map(({ text }) => text);
+  const rows = [...headers, ...quote.split("\n")].map((row) => row.split(CELLS));
   const width = rows[0]?.length ?? 0;
   if (width < 2 || rows.length < 2 || rows.some((row) => row.length !== width)) return "";
   const [head = [], ...body] = rows.map((row) => `| ${row.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`);

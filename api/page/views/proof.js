@@ -12,7 +12,7 @@ import { SIGNS, reasonTexts, verdictMark } from "./verdicts.js";
 export function verdictProof(claim) {
   return h(
     "div",
-    { class: "card why", role: "group", "aria-label": words.proof.verdicts[claim.verdict], tabindex: -1 },
+    { class: "passage-card why", role: "group", "aria-label": words.proof.verdicts[claim.verdict], tabindex: -1 },
     h("p", null, verdictMark(claim.verdict), " ", words.proof.means[claim.verdict]),
     reasonList(claim),
     decidedBy(claim),

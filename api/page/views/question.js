@@ -8,14 +8,9 @@ import { versionSwitch } from "./versions.js";
 
 const LONG = 600; // characters, beyond which a question is shown in part
 
-/**
- * Make the view of a question.
- * @param {import("../state/app.js").App} app
- * @param {string} name Id of the heading.
- * @returns {import("./turn.js").TurnView}
- */
+/** Make the view of a question. @param {App} app @param {string} name Id of the heading. @returns {TurnView} */
 export function questionView(app, name) {
-  /** @type {import("../state/turns.js").Turn | null} */
+  /** @type {Turn | null} */
   let shown = null;
   const heading = h("h2", { class: "question", id: name, dir: "auto" });
   const more = h(
@@ -40,13 +35,9 @@ export function questionView(app, name) {
     { send: save, escape: close, changed: () => (again.disabled = !field.question()) },
   );
   const again = textButton("primary small", save, words.conversation.save);
-  const form = h(
-    "div",
-    { class: "editing", role: "group", "aria-label": words.conversation.edit },
+  const form = h("div", { class: "editing", role: "group", "aria-label": words.conversation.edit },
     field.text,
-    h(
-      "div",
-      { class: "choices" },
+    h("div", { class: "choices" },
       field.limit,
       textButton("small", close, words.page.cancel),
       again,
@@ -94,7 +85,7 @@ export function questionView(app, name) {
     });
   }
 
-  /** @param {import("../state/turns.js").Turn} turn */
+  /** @param {Turn} turn */
   function showAskedWith(turn) {
     const titles = turn.pageIds.map((id) => titleOf(app, turn, id)).filter((title) => title !== "");
     const pages = [words.conversation.pages(turn.pageIds.length), titles.join(", ")].filter(Boolean).join(" · ");
@@ -126,7 +117,7 @@ export function questionView(app, name) {
   };
 }
 
-/** @param {import("../state/app.js").App} app @param {import("../state/turns.js").Turn} turn @param {string} id */
+/** @param {App} app @param {Turn} turn @param {string} id */
 function titleOf(app, turn, id) {
   const source = [...(turn.answer?.sources ?? []), ...(turn.answer?.nearest ?? [])].find((each) => each.document_id === id);
   return source?.title ?? app.selection.pages.value.find((page) => page.document_id === id)?.title ?? "";

@@ -10,16 +10,12 @@ import { codeOf, linesIn, wholeLines } from "./layout_code.js";
 import { layoutPicture } from "./layout_picture.js";
 import { slideFrame } from "./layout_slide.js";
 import { LaidOutText } from "./layout_text.js";
-import { mostMarked, scrollTo } from "./reader_scroll.js";
 import { inSlices, pause } from "./reader_slices.js";
+import { Stretches, revealMarked } from "./reader_stretches.js";
 
 /** @typedef {import("../text/passages.js").Passage} Passage */
 /** @typedef {import("../api/types.js").LayoutPicture} LayoutPicture */
 /** @typedef {import("./reader_views.js").View} View */
-
-const STRETCH = 6000; // letters, or just more, that are laid out at once
-const LETTERS_PER_LINE = 64;
-const LINE_HEIGHT = 1.7;
 
 /**
  * Make the view.
@@ -30,7 +26,6 @@ export function readerLayout(client) {
   const body = h("div", { class: "body laid-out" });
   const element = h("div", { class: "text", tabindex: 0, role: "region", "aria-label": words.reader.text }, body);
   let text = new LaidOutText([]);
-  let built = Promise.resolve();
 
   return {
     element,
@@ -61,7 +56,7 @@ export function readerLayout(client) {
       const pictures = layout.pictures.map((picture) => ({ ...picture, at: text.unit(picture.after) }));
       const part = partOf(mediaType);
       const read = async (/** @type {number} */ number) => (await client.send(`api/documents/${id}/pictures/${number}`, { signal })).blob();
-      let stretch = begin();
+      const stretch = new Stretches(body);
       /** @type {number | null} */
       let page = null;
       /** The slide that is being made. @type {ReturnType<typeof slideFrame> | undefined} */
@@ -99,25 +94,18 @@ export function readerLayout(client) {
         }
       }
 
-      function begin() {
-        const made = h("div", { class: "stretch" });
-        body.append(made);
-        return { element: made, letters: 0 };
-      }
-
+      stretch.next();
       drawPictures(0);
-      built = inSlices(groups.length, (at) => {
+      const built = inSlices(groups.length, (at) => {
         const group = /** @type {import("./layout_blocks.js").Placed[]} */ (groups[at]);
         const [first] = group;
         const last = group.at(-1);
         if (!first || !last) return;
-        if (stretch.letters >= STRETCH) stretch = begin();
+        stretch.next();
         turn(first.page_idx);
         placeOf(first).append(isCode ? codeOf(first, text, line) : elementOf(group, text));
         line += linesIn(first, text.text);
-        stretch.letters += last.to - first.from;
-        const lines = stretch.letters / LETTERS_PER_LINE + stretch.element.childElementCount;
-        stretch.element.style.containIntrinsicBlockSize = `auto ${Math.ceil(lines * LINE_HEIGHT)}rem`;
+        stretch.grow(last.to - first.from);
         drawPictures(at === groups.length - 1 ? Infinity : last.to);
       }, signal);
       await Promise.race([built, pause()]);
@@ -127,14 +115,6 @@ export function readerLayout(client) {
       text.mark(passages, current);
     },
 
-    async reveal(_, signal) {
-      const start = text.currentStart;
-      while ((text.leaves.at(-1)?.to ?? Infinity) <= start && !signal.aborted) await pause();
-      await Promise.race([built, pause()]);
-      const target = mostMarked(element);
-      const fold = target?.closest("details");
-      if (fold) fold.open = true;
-      if (target && !signal.aborted) await scrollTo(element, target, signal);
-    },
+    reveal: (_, signal) => revealMarked(element, text, signal),
   };
 }

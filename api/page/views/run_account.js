@@ -9,28 +9,26 @@ import { duration, money, number, percent } from "../words/format.js";
 import { words } from "../words/index.js";
 import { advice, said } from "../words/problems.js";
 import { reasonOf } from "./answer_outcome.js";
+import { copyButton } from "./copying.js";
 import { judgedBy } from "./proof.js";
 
-/** @typedef {import("../state/turns.js").Turn} Turn */
-/** @typedef {import("../state/run.js").RunView} RunView */
-/** @typedef {import("../api/types.js").Spent} Spent */
 /** @typedef {[string, (Node | string | null)[]]} Fact A name with what there is to say under it. */
 
 const REDRAWN_MS = 500;
 
 /**
  * Make the account of a run.
- * @param {import("../state/app.js").App} app
  * @returns {{element: HTMLElement, show: (turn: Turn, run: RunView | null, now: number) => void}}
  */
-export function runAccount(app) {
+export function runAccount() {
   const said = h("span", { class: "account-sum" });
   const table = h("table");
   const facts = h("dl");
-  const id = runId(app);
-  const element = h(
-    "details",
-    { class: "account", ontoggle: draw },
+  const id = h("code");
+  const { button, said: copied } = copyButton("quiet small", words.run.account.copyRun, () => id.textContent);
+  button.ariaLabel = words.run.account.copyRun; // beside it stands another "Copy"
+  const named = h("dd", { class: "run-id" }, id, button, copied);
+  const element = h("details", { class: "account", ontoggle: draw },
     h("summary", null, words.run.account.label, said),
     h("div", { class: "account-body" }, h("div", { class: "account-table" }, table), facts),
   );
@@ -52,14 +50,14 @@ export function runAccount(app) {
     fill(table, tableOf(turn, run, going));
     fill(facts, [...ended(turn, run), ...budget(turn, run, now, going), ...paid(turn, run), ...written(turn, run), ...assessed(turn)].flatMap(
       ([name, told]) => [h("dt", null, name), h("dd", null, told.flatMap((each) => [each && h("p", null, each)]))],
-    ), h("dt", null, words.run.account.run), id.element);
+    ), h("dt", null, words.run.account.run), named);
   }
 
   return {
     element,
     show(turn, run, now) {
       last = [turn, run, now];
-      id.show(run?.runId || turn.key);
+      id.textContent = run?.runId || turn.key;
       if (run?.budget !== told?.budget || run?.status !== told?.status) said.textContent = leftOf(turn, run, now)[0] ?? "";
       told = run;
       draw();
@@ -79,14 +77,10 @@ function tableOf(turn, run, going) {
   const heads = [account.step, account.time, account.calls, account.tokens];
   return [
     h("thead", null, h("tr", null, heads.map((head) => h("th", { scope: "col" }, head)))),
-    h(
-      "tbody",
-      null,
+    h("tbody", null,
       rows.map(([name, each]) => row(name, nodes[/** @type {keyof typeof nodes} */ (name)] ?? name, each)),
     ),
-    h(
-      "tfoot",
-      null,
+    h("tfoot", null,
       row("total", account.total, total(spent)),
       ASIDE.map((name) => spent[name] && row(name, account[name], spent[name])),
     ),
@@ -195,29 +189,4 @@ function assessed({ answer }) {
   const likely = chance === null ? null : capital(words.answer.answerhood.likely(percent(chance)));
   const judges = new Set(answer.sections.flatMap(({ claims }) => (claims ?? []).flatMap(({ judge }) => (judge ? judgedBy(judge) : []))));
   return [[account.assessment, [capital(line), ...more, likely, opinion, ...judges]]];
-}
-
-/** @param {import("../state/app.js").App} app */
-function runId(app) {
-  const id = h("code");
-  const copy = h(
-    "button",
-    { class: "quiet small", type: "button", "aria-label": words.run.account.copyRun, onclick: copied },
-    words.run.account.copy,
-  );
-  async function copied() {
-    try {
-      await navigator.clipboard.writeText(id.textContent ?? "");
-    } catch {
-      return getSelection()?.selectAllChildren(id); // to be copied by hand
-    }
-    app.notice.set({ kind: "done", text: words.run.account.copied });
-  }
-  return {
-    element: h("dd", { class: "run-id" }, id, navigator.clipboard ? copy : null),
-    /** @param {string} runId */
-    show(runId) {
-      if (id.textContent !== runId) id.textContent = runId;
-    },
-  };
 }

@@ -7,16 +7,13 @@ import { sourceList } from "./answer_sources.js";
 import { runAccount } from "./run_account.js";
 import { runGraph } from "./run_graph.js";
 import { runSteps } from "./run_steps.js";
-import { thinkingView } from "./thinking.js";
 
-/** @typedef {import("../state/turns.js").Turn} Turn */
-/** @typedef {import("../state/run.js").RunView} RunView */
 /** @typedef {import("./run_replay.js").Replayed} Replayed */
 
-/** Make what opens under a run's line. @param {import("../state/app.js").App} app */
+/** Make what opens under a run's line. @param {App} app */
 export function runBody(app) {
   const note = h("p", { class: "run-note" });
-  const [steps, thinking, account] = [runSteps(), thinkingView(), runAccount(app)];
+  const [steps, thinking, account] = [runSteps(), thinkingView(), runAccount()];
   const place = h("div", { class: "run-graph" });
   const way = h("div", { class: "run-way" }, steps.element, place);
   /** @type {ReturnType<typeof runGraph> | null} */
@@ -24,11 +21,9 @@ export function runBody(app) {
   /** @type {RunView | null} */
   let shown = null;
   const sources = h("div", { class: "all-sources" });
-  /** @type {import("../state/run.js").Answer | null} */
+  /** @type {Answer | null} */
   let listed = null;
-  const element = h(
-    "div",
-    { class: "run-body", role: "group", "aria-label": words.run.label },
+  const element = h("div", { class: "run-body", role: "group", "aria-label": words.run.label },
     sources,
     note,
     way,
@@ -75,4 +70,31 @@ function noteOf(run, state) {
   if (state === "fetching") return words.run.replaying;
   if (state === "gone") return words.run.gone;
   return run && run.attempt > 1 ? words.run.resumed(run.attempt) : "";
+}
+
+/** Make the view of what a model thought. @returns {{element: HTMLElement, show: (thinking: string) => void}} */
+function thinkingView() {
+  const text = document.createTextNode("");
+  const element = h("details", { class: "thinking", hidden: true, ontoggle: write },
+    h("summary", null, words.run.thinking),
+    h("div", { class: "thinking-text", tabindex: 0, role: "group", "aria-label": words.run.thinking }, text),
+  );
+  let said = "";
+
+  // What nobody reads is not written: a model can think for long.
+  function write() {
+    if (!element.open || text.data === said) return;
+    if (said.startsWith(text.data)) text.appendData(said.slice(text.length));
+    else text.data = said;
+  }
+
+  return {
+    element,
+    show(thinking) {
+      if (thinking === said) return;
+      said = thinking;
+      element.hidden = !said;
+      write();
+    },
+  };
 }

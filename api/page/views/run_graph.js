@@ -1,13 +1,12 @@
 /** A drawing of the graph that lights up along a run's way. */
 
 import { change, fill, svg } from "../dom.js";
-import { END, START } from "../state/graph.js";
-import { wayOf } from "../state/way.js";
+import { END, START, wayOf } from "../state/graph.js";
 import { number } from "../words/format.js";
 import { words } from "../words/index.js";
 import { layOut } from "./graph_layout.js";
 
-/** @typedef {import("../state/way.js").Way} Way */
+/** @typedef {import("../state/graph.js").Way} Way */
 /** @typedef {import("./graph_layout.js").Place} Place */
 
 const BROKEN_OFF = new Set(["failed", "cancelled"]);
@@ -19,7 +18,7 @@ const REM = 16;
 /**
  * Draw the graph; `show` lights up a run's way.
  * @param {import("../state/graph.js").Graph} graph
- * @returns {{element: SVGSVGElement, show: (run: import("../state/run.js").RunView) => void}}
+ * @returns {{element: SVGSVGElement, show: (run: RunView) => void}}
  */
 export function runGraph(graph) {
   const { width, height, places, lines } = layOut(graph, sized());
@@ -93,9 +92,7 @@ function sized() {
 
 /** @param {string} name @param {import("./graph_layout.js").Line} line */
 function drawnEdge(name, { path, head }) {
-  return svg(
-    "g",
-    { class: "edge", "data-edge": name },
+  return svg("g", { class: "edge", "data-edge": name },
     svg("path", { class: "line", d: path }),
     svg("path", { class: "head", d: head }),
   );
@@ -106,9 +103,7 @@ function drawnNode(id, { x, y, width, height }) {
   const box = { x: x - width / 2, y: y - height / 2, width, height, rx: height / 2 };
   const ring = { x: box.x - 3.5, y: box.y - 3.5, width: width + 7, height: height + 7, rx: box.rx + 3.5 };
   const times = svg("text", { class: "times", x: x + width / 2 - 4, y: box.y - 2 });
-  const element = svg(
-    "g",
-    { class: "node", "data-node": id },
+  const element = svg("g", { class: "node", "data-node": id },
     svg("rect", { class: "ring", ...ring }),
     svg("rect", { class: "box", ...box }),
     svg("text", { class: "name", x, y: y + 4 }, named(id)),

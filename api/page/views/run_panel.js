@@ -8,19 +8,12 @@ import { icon } from "./icons.js";
 import { wanted } from "./later.js";
 import { replayOf } from "./run_replay.js";
 
-/** @typedef {import("../state/turns.js").Turn} Turn */
-/** @typedef {import("../state/run.js").RunView} RunView */
-
 const TICK_MS = 500;
 /** Speaks to those who can't see the page: one for all runs, so that none talks over another.
  * @type {HTMLElement | null} */
 let voice = null;
 
-/**
- * Make the panel of a run.
- * @param {import("../state/app.js").App} app
- * @returns {import("./turn.js").TurnView & {leave: () => void}}
- */
+/** Make the panel of a run. @param {App} app @returns {TurnView & {leave: () => void}} */
 export function runPanel(app) {
   tuneIn();
   const line = h("span", { class: "run-line" });

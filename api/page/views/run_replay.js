@@ -6,11 +6,7 @@ import { fold, newRun } from "../state/run.js";
 
 /** @typedef {"unasked" | "fetching" | "told" | "gone"} Replayed */
 
-/**
- * Make what reads the log of one run.
- * @param {import("../state/app.js").App} app
- * @param {() => void} changed
- */
+/** Make what reads the log of one run. @param {App} app @param {() => void} changed */
 export function replayOf(app, changed) {
   let leaving = new AbortController();
   const replay = {

@@ -6,12 +6,7 @@ import { duration } from "../words/format.js";
 import { words } from "../words/index.js";
 import { icon } from "./icons.js";
 
-/** @typedef {import("../state/run.js").Step} Step */
-
-/**
- * Make the list of a run's steps.
- * @returns {{element: HTMLElement, show: (run: import("../state/run.js").RunView) => void}}
- */
+/** Make the list of a run's steps. @returns {{element: HTMLElement, show: (run: RunView) => void}} */
 export function runSteps() {
   const element = h("ol", { class: "steps", "aria-label": words.run.steps });
   /** @type {ReturnType<typeof stepItem>[]} */
@@ -36,9 +31,7 @@ function stepItem() {
   const line = h("span", { class: "step-line" });
   const time = h("span", { class: "step-time" });
   const notes = h("ul", { class: "step-notes" });
-  const element = h(
-    "li",
-    null,
+  const element = h("li", null,
     mark,
     h("div", { class: "step-said" }, h("p", { class: "step-head" }, line, time), notes),
   );

@@ -1,72 +1,80 @@
-/** The list of sessions by day: today's, yesterday's, and those before. */
+/** The list of sessions by when they were last used: the pinned ones, today's, yesterday's, the last days', then by months. */
 
 import { h } from "../dom.js";
+import { day } from "../words/format.js";
 import { words } from "../words/index.js";
 import { roving } from "./roving.js";
 import { sessionRow } from "./session_row.js";
 
-/** @typedef {import("../api/types.js").Session} Session */
-/** @typedef {"pinned" | "today" | "yesterday" | "earlier"} Day */
-
-/** @type {Day[]} */
-const DAYS = ["pinned", "today", "yesterday", "earlier"];
+const RECENT_DAYS = 7;
 
 /**
  * Make the list of sessions.
- * @param {import("../state/app.js").App} app
+ * @param {App} app
  * @param {() => void} onEmpty Called where the focus has no row to go to.
  */
 export function sessionGroups(app, onEmpty) {
   /** @type {Map<string, import("./session_row.js").SessionRow>} */
   const rows = new Map();
-  const groups = DAYS.map((day) => {
-    const label = h("p", { class: "day", id: `day-${day}` }, day === "pinned" ? words.ways.pinned : words.sessions[day]);
+  /** @type {Map<string, {list: HTMLElement, element: HTMLElement}>} */
+  const groups = new Map();
+  const element = h("div", { class: "session-groups" });
+  const settle = roving(element, ".session > a, .session [type=checkbox]", { first: ".session > [aria-current]", vertical: true });
+
+  /** @param {string} name */
+  function groupOf(name) {
+    const known = groups.get(name);
+    if (known) return known;
+    const label = h("p", { class: "day", id: `sessions-${groups.size}` }, name);
     const list = h("ul", { "aria-labelledby": label.id });
-    return { day, list, element: h("div", { class: "session-group", hidden: true }, label, list) };
-  });
-  const element = h("div", { class: "session-groups" }, groups.map((group) => group.element));
+    const group = { list, element: h("div", { class: "session-group" }, label, list) };
+    groups.set(name, group);
+    return group;
+  }
 
-  const settle = roving(element, ".session .open", { first: ".session .open[aria-current]", vertical: true });
-
-  /** @param {string} sessionId */
-  function leave(sessionId) {
+  /** Put the focus on a row that stays when these go. @param {ReadonlySet<string>} going */
+  function leave(going) {
     const shown = [...element.querySelectorAll("li")];
-    const at = shown.findIndex((each) => each === rows.get(sessionId)?.element);
-    const next = shown[at + 1] ?? shown[at - 1];
-    const row = [...rows.values()].find((each) => each.element === next);
+    const staying = [...rows].filter(([id]) => !going.has(id)).map(([, row]) => row);
+    const last = Math.max(...[...going].map((id) => shown.findIndex((each) => each === rows.get(id)?.element)));
+    const next = [...shown.slice(last), ...shown.slice(0, last).reverse()];
+    const row = next.map((each) => staying.find((other) => other.element === each)).find(Boolean);
     if (row) row.focus();
     else onEmpty();
   }
 
   return {
     element,
-    /** @param {Session[]} sessions @param {string | null} current @param {ReadonlySet<string>} answering @param {Map<string, import("../api/types.js").SessionHit> | null} [hits] Of a search. */
-    show(sessions, current, answering, hits = null) {
+    leave,
+    /** @param {Session[]} sessions @param {string | null} current @param {Map<string, SessionHit> | null} [hits] Of a search. */
+    show(sessions, current, hits = null) {
+      const { answering, chosen } = app.sessions;
       const now = new Date();
-      /** @type {Record<Day, HTMLElement[]>} */
-      const wanted = { pinned: [], today: [], yesterday: [], earlier: [] };
+      /** @type {Map<string, HTMLElement[]>} */
+      const wanted = new Map();
       for (const session of sessions) {
-        const { session_id } = session;
-        const row = rows.get(session_id) ?? sessionRow(app, () => leave(session_id));
-        rows.set(session_id, row);
-        row.show(session, session_id === current, answering.has(session_id), hits?.get(session_id) ?? null);
-        wanted[session.pinned && !hits ? "pinned" : dayOf(new Date(session.updated_at), now)].push(row.element);
+        const { session_id: id } = session;
+        const row = rows.get(id) ?? sessionRow(app, () => leave(new Set([id])));
+        rows.set(id, row);
+        row.show(session, id === current, answering.value.has(id), chosen.value?.has(id) ?? null, hits?.get(id) ?? null);
+        const name = session.pinned && !hits ? words.ways.pinned : nameOf(new Date(session.updated_at), now);
+        wanted.set(name, [...(wanted.get(name) ?? []), row.element]);
       }
-      for (const group of groups) {
-        arrange(group.list, wanted[group.day]);
-        group.element.hidden = wanted[group.day].length === 0;
-      }
+      for (const [name, list] of wanted) arrange(groupOf(name).list, list);
+      arrange(element, [...wanted.keys()].map((name) => groupOf(name).element));
       settle();
     },
   };
 }
 
-/** @param {Date} when @param {Date} now @returns {Day} */
-function dayOf(when, now) {
-  const midnight = new Date(now.getFullYear(), now.getMonth(), now.getDate());
-  if (when >= midnight) return "today";
-  midnight.setDate(midnight.getDate() - 1);
-  return when >= midnight ? "yesterday" : "earlier";
+/** Name the time that a session was last used in. @param {Date} when @param {Date} now */
+function nameOf(when, now) {
+  const { today, yesterday, recent } = words.sessions;
+  const daysAgo = (/** @type {number} */ days) => new Date(now.getFullYear(), now.getMonth(), now.getDate() - days);
+  if (when >= daysAgo(0)) return today;
+  if (when >= daysAgo(1)) return yesterday;
+  if (when >= daysAgo(RECENT_DAYS)) return recent;
+  return day(`${when.getFullYear()}-${when.getMonth() + 1}`);
 }
 
 /** Put the children in order and move none that need not move: what is moved loses the focus. @param {Element} list @param {Element[]} wanted */

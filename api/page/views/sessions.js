@@ -1,21 +1,21 @@
 /** The sessions, to open one, to find one, or to begin another. On narrow windows they are a drawer. */
 
-import { fill, h } from "../dom.js";
+import { change, fill, h } from "../dom.js";
 import { addressed } from "../state/app.js";
 import { words } from "../words/index.js";
 import { labels } from "../words/notes/labels.js";
 import { said } from "../words/problems.js";
 import { icon, iconButton, textButton } from "./icons.js";
 import { accountPlace } from "./later.js";
+import { menuButton } from "./menu.js";
 import { followNotes, showNotes } from "./notes_place.js";
 import { sessionGroups } from "./session_groups.js";
-import { workspaceChooser } from "./workspaces.js";
 
 const TYPING_MS = 200; // that a search waits for the next letter
 
-/** Make the part of the page where the sessions are. @param {import("../state/app.js").App} app */
+/** Make the part of the page where the sessions are. @param {App} app */
 export function sessionsView(app) {
-  const { sessions, cursor, failure, found, answering } = app.sessions;
+  const { sessions, cursor, failure, found, answering, chosen, leaving } = app.sessions;
   const begin = textButton("begin", leave, icon("add"), words.sessions.begin);
   const notes = textButton("quiet begin", () => showNotes(app), icon("pin"), labels().notes);
   followNotes(app);
@@ -25,24 +25,22 @@ export function sessionsView(app) {
   );
   const status = h("p", { class: "session-status muted", role: "status" });
   const groups = sessionGroups(app, () => begin.focus());
+  const choosing = choosingBar(app, groups.leave);
   const again = textButton("small", () => void retry(), words.page.retry);
   const failed = h("div", { class: "failed", role: "alert" });
   const more = textButton("quiet small more", readMore, words.sessions.more);
   const close = iconButton("close", words.page.close, () => app.sessionsOpen.set(false), "quiet drawer-only");
   const head = h("div", { class: "sessions-head" }, h("p", { class: "brand" }, words.page.name), close);
-  const top = h(
-    "div",
-    { class: "sessions-top" },
+  const top = h("div", { class: "sessions-top" },
     head,
     workspaceChooser(app),
     begin,
     notes,
     h("div", { class: "search" }, icon("search"), search),
     status,
+    choosing,
   );
-  const element = h(
-    "nav",
-    { class: "sessions", id: "sessions", "aria-label": words.sessions.label },
+  const element = h("nav", { class: "sessions", id: "sessions", "aria-label": words.sessions.label, onkeydown: put },
     top,
     h("div", { class: "sessions-list" }, groups.element, failed, more),
     accountPlace(app),
@@ -50,6 +48,13 @@ export function sessionsView(app) {
 
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   let typing;
+
+  /** @param {KeyboardEvent} event */
+  function put(event) {
+    if (event.key !== "Escape" || !chosen.value) return;
+    event.preventDefault(); // the drawer stays
+    chosen.set(null);
+  }
 
   function leave() {
     location.hash = "";
@@ -66,7 +71,7 @@ export function sessionsView(app) {
   function onkeydown(event) {
     if (event.key !== "ArrowDown" || event.isComposing) return;
     event.preventDefault();
-    /** @type {HTMLElement | null} */ (groups.element.querySelector(".session .open"))?.focus();
+    /** @type {HTMLElement | null} */ (groups.element.querySelector(".session :is(a, [type=checkbox])"))?.focus();
   }
 
   function readMore() {
@@ -82,9 +87,9 @@ export function sessionsView(app) {
     const term = search.value.trim();
     const looked = term ? found.value : null;
     if (!term || looked?.sessions) {
-      const shown = looked?.sessions ?? sessions.value ?? [];
+      const shown = (looked?.sessions ?? sessions.value ?? []).filter((each) => !leaving.value.has(each.session_id));
       const current = app.conversation.session.value?.session_id ?? addressed();
-      groups.show(shown, current, answering.value, looked?.hits ?? null);
+      groups.show(shown, current, looked?.hits ?? null);
     }
     more.hidden = !(term ? looked?.cursor : cursor.value) || failure.value !== null;
     fill(
@@ -102,8 +107,61 @@ export function sessionsView(app) {
     return sessions.value.length ? null : words.sessions.none;
   }
 
-  for (const cell of [sessions, cursor, failure, found, answering, app.conversation.session]) {
-    /** @type {import("../state/cell.js").Cell<unknown>} */ (cell).watch(show);
+  for (const cell of [sessions, cursor, failure, found, answering, chosen, leaving, app.conversation.session]) {
+    /** @type {Cell<unknown>} */ (cell).watch(show);
   }
+  return element;
+}
+
+/**
+ * Make the bar of what is done with the sessions that are chosen.
+ * @param {App} app
+ * @param {(going: ReadonlySet<string>) => void} leave Called before they go, to put the focus elsewhere.
+ */
+function choosingBar(app, leave) {
+  const { chosen } = app.sessions;
+  const told = h("p", { role: "status" });
+  const remove = textButton("small danger", go, words.sessions.delete);
+  const bar = h("div", { class: "session-choosing", role: "group", "aria-label": words.sessions.choose, hidden: true },
+    told,
+    remove,
+    textButton("small", () => chosen.set(null), words.page.cancel),
+  );
+
+  function go() {
+    const going = chosen.value ?? new Set();
+    leave(going);
+    chosen.set(null);
+    void app.deleteSessions([...going]);
+  }
+
+  chosen.watch((ticked) => {
+    bar.hidden = ticked === null;
+    remove.disabled = !ticked?.size;
+    fill(told, ticked && words.sessions.chosen(ticked.size));
+  });
+  return bar;
+}
+
+/** Make what says which workspace is on show and chooses another, where there are several. @param {App} app */
+function workspaceChooser(app) {
+  const { known } = app.workspaces;
+  const name = h("p", { dir: "auto" });
+  const button = menuButton(words.sessions.workspaces, "down", () => [
+    {
+      label: words.sessions.workspaces,
+      options: known.value.names.map((each) => ({
+        text: each,
+        checked: each === known.value.current,
+        act: () => void (each === known.value.current || app.workspaces.choose(each)),
+      })),
+    },
+  ]);
+  const element = h("div", { class: "workspace" }, name, button);
+  known.watch(({ names, current }) => {
+    element.hidden = names.length < 2;
+    name.textContent = name.title = current;
+    change(button, { "aria-label": words.sessions.workspace(current) });
+  });
   return element;
 }

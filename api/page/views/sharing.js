@@ -7,7 +7,6 @@ import { copyButton } from "./copying.js";
 import { openDialog } from "./dialog.js";
 import { icon, iconButton } from "./icons.js";
 
-/** @typedef {import("../state/app.js").App} App */
 /** @typedef {import("../api/types.js").Share} Share */
 /** @typedef {import("../api/types.js").ShareList} ShareList */
 
@@ -26,9 +25,7 @@ export function share(app, sessionId, answerId) {
   const audience = h("select", { id: "share-audience" });
   const lasts = h("select", { id: "share-lasts" });
   const make = h("button", { type: "submit", class: "primary" }, said.make);
-  const form = h(
-    "form",
-    { onsubmit: made, hidden: true },
+  const form = h("form", { onsubmit: made, hidden: true },
     h("p", { class: "pair" }, h("label", { for: "share-audience" }, said.audience), audience),
     h("p", { class: "pair" }, h("label", { for: "share-lasts" }, said.lasts), lasts),
     make,
@@ -70,9 +67,7 @@ export function share(app, sessionId, answerId) {
   function row({ share_id, message_id, audience: who, expires_at }) {
     const date = new Date(expires_at).toLocaleString(language, { dateStyle: "medium", timeStyle: "short" });
     const what = message_id ? said.ofAnswer : said.ofSession;
-    return h(
-      "li",
-      null,
+    return h("li", null,
       h("span", null, words.run.colon(what, said.until(said.audiences[who] ?? who, date))),
       iconButton("trash", said.revoke, () => void revoke(share_id)),
     );

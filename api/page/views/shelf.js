@@ -22,6 +22,8 @@ import { shelfTicks } from "./shelf_ticks.js";
 import { shelfTools } from "./shelf_tools.js";
 import { dropTarget } from "./upload_drop.js";
 
+export { addingTools }; // for the first screen, which waits for no file of its own
+
 /** @typedef {import("../state/app.js").App} App */
 /** @typedef {{document_id: string, title: string, tokens?: number}} Known */
 /**

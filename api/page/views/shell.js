@@ -3,17 +3,16 @@
 import { h } from "../dom.js";
 import { ROOMY } from "../state/app.js";
 import { composer } from "./composer.js";
-import { connection } from "./connection.js";
+import { connection, offlineBar } from "./connection.js";
 import { conversationView } from "./conversation.js";
 import { libraryPlace, lockPlace, readerPlaces } from "./later.js";
 import { notices } from "./notices.js";
-import { offlineBar } from "./offline.js";
 import { sessionsView } from "./sessions.js";
 import { shortcuts } from "./shortcuts.js";
 import { skips } from "./skips.js";
 import { topbar } from "./topbar.js";
 
-/** Make all that the page shows. @param {import("../state/app.js").App} app @returns {Node[]} */
+/** Make all that the page shows. @param {App} app @returns {Node[]} */
 export function shell(app) {
   const { place: aside, bar } = readerPlaces(app);
   const main = h("main", { class: "middle" }, topbar(app), offlineBar(app), connection(app), conversationView(app), bar, composer(app));
@@ -55,7 +54,7 @@ export function shell(app) {
 
 /**
  * Show the documents beside the conversation or, where there is no room, as a drawer above all else.
- * @param {import("../state/app.js").App} app
+ * @param {App} app
  * @param {HTMLElement} frame
  * @param {HTMLElement[]} others What can't be reached while the drawer is open.
  * @param {HTMLElement} main

@@ -4,8 +4,6 @@ import { goToQuestion } from "./question_field.js";
 import { wanted } from "./later.js";
 import { goToAnswer, goToMarker, goToSources } from "./skips.js";
 
-/** @typedef {import("../state/app.js").App} App */
-
 const OFF = "citewell.keys";
 
 /** Tell whether single keys are used. */

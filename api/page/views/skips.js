@@ -23,10 +23,7 @@ export function goToSources() {
   account.querySelector("summary")?.focus();
 }
 
-/**
- * Go to the next marker of the conversation, or the one before.
- * @param {1 | -1} by
- */
+/** Go to the next marker of the conversation, or the one before. @param {1 | -1} by */
 export function goToMarker(by) {
   const markers = [...document.querySelectorAll(".turn .answer .marker")];
   const here = document.activeElement;
@@ -38,7 +35,7 @@ export function goToMarker(by) {
   if (next instanceof HTMLElement) next.focus();
 }
 
-/** Make the links. @param {import("../state/app.js").App} app */
+/** Make the links. @param {App} app */
 export function skips(app) {
   const question = h("a", { class: "skip", href: "#question", onclick: toQuestion }, words.page.skip);
   const answer = textButton("skip", goToAnswer, words.ways.skips.answer);

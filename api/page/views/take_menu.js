@@ -4,8 +4,6 @@ import { labels } from "../words/along/labels.js";
 import { wanted } from "./later.js";
 import { menuButton } from "./menu.js";
 
-/** @typedef {import("../state/app.js").App} App */
-
 /**
  * Make the button of the menu.
  * @param {App} app

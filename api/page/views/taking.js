@@ -7,7 +7,7 @@ const FREED_MS = 60_000; // until then the browser has begun to write the file
 
 /**
  * Fetch a file and hand it to the browser to save. It is fetched, not linked to, since a link sends no key.
- * @param {import("../state/app.js").App} app
+ * @param {App} app
  * @param {string} sessionId
  * @param {"md" | "docx" | "html"} format
  * @param {string | null} answerId

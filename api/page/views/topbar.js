@@ -11,7 +11,7 @@ import { showShortcuts } from "./shortcuts.js";
 
 /** @typedef {import("../words/index.js").Language} Language */
 
-/** Make the line. @param {import("../state/app.js").App} app */
+/** Make the line. @param {App} app */
 export function topbar(app) {
   const title = h("h1", { class: "title", dir: "auto" });
   app.conversation.session.watch((session) => {
@@ -28,9 +28,7 @@ export function topbar(app) {
     h("span", { class: "wide-only" }, words.shelf.label),
   );
   app.libraryOpen.watch((open) => change(documents, { "aria-expanded": String(open) }));
-  return h(
-    "header",
-    { class: "topbar" },
+  return h("header", { class: "topbar" },
     opener,
     title,
     documents,
@@ -39,7 +37,7 @@ export function topbar(app) {
   );
 }
 
-/** @param {import("../state/app.js").App} app @returns {(import("./menu.js").Action | import("./menu.js").Choice)[]} */
+/** @param {App} app @returns {(import("./menu.js").Action | import("./menu.js").Choice)[]} */
 function settings(app) {
   const languages = /** @type {[Language, string][]} */ (Object.entries(LANGUAGES));
   return [
@@ -66,7 +64,7 @@ function settings(app) {
   ];
 }
 
-/** @param {import("../state/app.js").App} app @returns {import("./menu.js").Choice} */
+/** @param {App} app @returns {import("./menu.js").Choice} */
 function keeping({ offline }) {
   return {
     label: words.offline.label,

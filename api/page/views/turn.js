@@ -9,7 +9,7 @@ import { runPanel } from "./run_panel.js";
 /**
  * @typedef {object} TurnView
  * @property {HTMLElement} element
- * @property {(turn: import("../state/turns.js").Turn, answering?: boolean) => void} show `answering` while the session
+ * @property {(turn: Turn, answering?: boolean) => void} show `answering` while the session
  *   answers any question.
  */
 
@@ -17,7 +17,7 @@ let turns = 0;
 
 /**
  * Make the view of a turn; `leave` is called where it is not shown any more.
- * @param {import("../state/app.js").App} app
+ * @param {App} app
  * @returns {TurnView & {leave: () => void}}
  */
 export function turnView(app) {

@@ -4,11 +4,7 @@ import { change, fill, h } from "../dom.js";
 import { words } from "../words/index.js";
 import { iconButton } from "./icons.js";
 
-/**
- * Make the switch between versions.
- * @param {import("../state/app.js").App} app
- * @param {string} label
- */
+/** Make the switch between versions. @param {App} app @param {string} label */
 export function versionSwitch(app, label) {
   /** @type {string[]} */
   let ids = [];

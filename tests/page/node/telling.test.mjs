@@ -110,9 +110,9 @@ test("checks, repairs and withdrawals", () => {
   assert.equal(line(step("check_claims", checked())), "No statement to check");
   const written = step("generate_answer", checked("unverified", "supported"), checked("supported", "supported"));
   assert.equal(line(written, step("check_claims")), "Checked 2 statements: 2 supported", "a judge's word replaces code's");
-  assert.equal(line(check, step("check_claims", revised("Better."))), "Repaired 1 section");
+  assert.equal(line(check, step("check_claims", revised("Better."))), "Rewrote 1 section");
   const both = [check, step("check_claims", revised("Better."), revised(""))];
-  assert.deepEqual([line(...both), ...texts(...both)], ["Repaired 1 section", "Withdrew 1 section"]);
+  assert.deepEqual([line(...both), ...texts(...both)], ["Rewrote 1 section", "Took out 1 section"]);
   assert.equal(line(check, step("check_claims")), said.unmended);
 });
 
@@ -149,7 +149,7 @@ test("a run is summed up in one line, from its steps or from what was stored", (
   ];
   const run = { ...newRun("r1", QUESTION), status: "finished", steps };
   run.answer = { ...run.answer, outcome: "answered", sources: [{}, {}] };
-  assert.equal(summaryOf(liveTurn(run), run), "Searched · kept 4 of 10 · checked 2 statements · repaired 1");
+  assert.equal(summaryOf(liveTurn(run), run), "Searched · kept 4 of 10 · checked 2 statements · rewrote 1");
   run.answer.sections = [{ claims: claims("supported") }, { claims: null }];
   assert.equal(summaryOf({ ...liveTurn(run), run: null }, null), "Kept 2 sources · checked 1 statement");
   assert.equal(summaryOf({ ...liveTurn(run), answer: null, run: null }, null), "Ended without an answer");

@@ -3,7 +3,7 @@ import { test } from "node:test";
 
 import { END, START } from "../../../api/page/state/graph.js";
 import { fold, newRun } from "../../../api/page/state/run.js";
-import { wayOf } from "../../../api/page/state/way.js";
+import { wayOf } from "../../../api/page/state/graph.js";
 import { NAMES, eventsOf } from "./golden.mjs";
 import { drawn } from "./graphs.mjs";
 

@@ -67,19 +67,3 @@ for (const [language, table] of Object.entries(OTHERS)) {
     assert.deepEqual(alike.map(([path]) => path).filter((path) => !NAMES.test(path)), []);
   });
 }
-
-/** Words of ours that say nothing to readers. A page is one of a document, and nothing else. */
-const BANNED = {
-  en: /\bsegments?\b|\bclaims?\b|min_score|useful|utility|extractive|\bfamily\b|\bchunks?\b|retriev|selected pages?|these pages|add pages|read \d+ pages?/i,
-  vi: /segment|min_score|hữu ích|extractive|trang đã chọn|các trang này|thêm trang/i,
-  zh: /segment|min_score|有用程度|extractive|所选页面|这些页面|添加页面|个页面/i,
-  ar: /segment|min_score|extractive|claim|الصفحات المختارة/i,
-};
-
-for (const [language, table] of Object.entries({ en, ...OTHERS })) {
-  test(`${language} has no words of ours`, () => {
-    const texts = [...textsOf(table)].filter(([path]) => !BY_CODE.test(path)).map(([path, value]) => [path, said(value, path)]);
-    const found = texts.filter(([, text]) => BANNED[language].test(String(text)));
-    assert.deepEqual(found, []);
-  });
-}

@@ -41,7 +41,7 @@ const en = {
     whole: "The answer as a whole",
     text: "In your words (optional)",
     send: "Send",
-    withdraw: "Withdraw",
+    withdraw: "Take it back",
   },
 };
 

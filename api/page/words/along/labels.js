@@ -5,7 +5,7 @@ import { language } from "../index.js";
 const en = {
   good: "Good answer",
   poor: "Poor answer",
-  said: { up: "You called this a good answer.", down: "You called this a poor answer.", withdrawn: "Your feedback is withdrawn." },
+  said: { up: "You called this a good answer.", down: "You called this a poor answer.", withdrawn: "You have taken it back." },
   answer: "Save or share this answer",
   session: "Save or share the session",
   md: "Save as Markdown",

@@ -10,7 +10,7 @@ export const embed = {
   none: "These pages hold no answer", own: "From the model's own knowledge, not from these pages", differ: "These sources disagree", sources: "Sources",
   from: "Quoted from", best: "Most relevant: ", mark: (/** @type {string} */ number, /** @type {string} */ title) => `Source ${number}, ${title}: show the passage`,
   grades: {
-    quoted: "The source's own words", supported: "A model found that the source says this", checked: "A model found that the source says this; the model has not been examined",
+    quoted: "The source's own words", supported: "A model found that the source says this", checked: "A model found that the source says this; the model has not been tested yet",
     unverified: "Nobody has checked that the source says this", contradicted: "The source says otherwise", unsupported: "The source does not bear this out",
   },
   failed: "The question could not be answered.", busy: "Many questions are being asked just now. Please try again soon.", away: "Questions can't be answered here just now.",

@@ -32,7 +32,7 @@ export const proof = {
   original: "Open the original",
   checking: "Checking this against the sources…",
   revised: "Revised after checking",
-  withdrawn: (/** @type {number} */ count) => `${count === 1 ? "One part was" : `${count} parts were`} taken back after checking: nothing there held up against the sources.`,
+  withdrawn: (/** @type {number} */ count) => `${count === 1 ? "One part was" : `${count} parts were`} taken out after checking: nothing there held up against the sources.`,
   moved: "Told below, together with the source that contradicts it.",
   removed: {
     image: "An image was left out, since no source has it:",

@@ -31,7 +31,7 @@ export const proof = {
   original: "Mở bản gốc",
   checking: "Đang đối chiếu với nguồn…",
   revised: "Đã sửa sau khi kiểm chứng",
-  withdrawn: (count) => `${count} phần đã được rút lại sau khi kiểm chứng: không nội dung nào khớp với nguồn.`,
+  withdrawn: (count) => `${count} phần đã bị bỏ sau khi kiểm chứng: không nội dung nào khớp với nguồn.`,
   moved: "Được nêu bên dưới, cùng với nguồn mâu thuẫn với nó.",
   removed: {
     image: "Đã bỏ một hình ảnh vì không nguồn nào có:",

@@ -31,7 +31,7 @@ export const proof = {
   original: "打开原件",
   checking: "正在与来源核对…",
   revised: "核查后已修正",
-  withdrawn: (count) => `核查后撤回了 ${count} 处：其中没有一处与来源相符。`,
+  withdrawn: (count) => `核查后删去了 ${count} 处：其中没有一处与来源相符。`,
   moved: "见下文，与和它相矛盾的来源一并说明。",
   removed: {
     image: "已去掉一张图片，因为没有来源包含它：",

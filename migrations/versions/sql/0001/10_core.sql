@@ -1,3 +1,5 @@
+-- Add workspaces, documents, segments, sessions, runs and their events.
+--
 -- What Citewell keeps besides the library's segments. Every row belongs to one workspace, and goes with it.
 
 CREATE EXTENSION IF NOT EXISTS vector;

@@ -1,3 +1,5 @@
+-- Add durable runs, which another process can resume, queued runs, and session branches.
+--
 -- A run waits its turn in its session, so that only one of them is running, and any process can go on with it.
 ALTER TABLE runs
     ADD COLUMN message_id        uuid,

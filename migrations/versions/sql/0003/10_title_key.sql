@@ -1,3 +1,5 @@
+-- Add hops, which find documents by the names that other documents use for them.
+--
 -- Search follows the names in what it finds to the documents that bear them as titles.
 ALTER TABLE documents ADD COLUMN title_key text COLLATE "C" GENERATED ALWAYS AS (
     left(lower(regexp_replace(normalize(title, NFKC), '\s*\([^()]*\)$', '')), 200)

@@ -1,3 +1,5 @@
+-- Add the exams of judges, which decide whether a judge's verdicts count.
+--
 -- Exams belong to the deployment: every workspace is answered by the same judges.
 CREATE TABLE judge_exams (
     judge       text NOT NULL,

@@ -1,3 +1,5 @@
+-- Add the structure of segments: their blocks, and what those hang on.
+--
 -- What a segment's sentences hang on: the term, the header row, the lead-in. Null where a document was ingested before;
 -- ingesting it again adds it.
 

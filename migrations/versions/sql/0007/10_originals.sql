@@ -1,3 +1,5 @@
+-- Add the originals of documents: the files that their texts were read from.
+--
 -- The files that documents were read from, by the hash of their bytes. Each workspace has its own, so that nobody learns
 -- from a hash what another workspace holds. Null where a document was given as text, or was ingested before; ingesting
 -- it again adds it.

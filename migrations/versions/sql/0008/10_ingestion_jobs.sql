@@ -1,3 +1,5 @@
+-- Add jobs of ingestion, their files and their uploads.
+--
 -- Files that are to be ingested. A process that reads one holds a lease on it; its attempt is the token of that lease.
 CREATE TABLE ingestion_jobs (
     job_id      uuid PRIMARY KEY DEFAULT gen_random_uuid(),

@@ -1,3 +1,5 @@
+-- Add sources that the library is kept in step with, the places of documents in them, and the likeness of texts.
+--
 -- Where documents come from and are kept in step with: folders, git repositories, sites, buckets.
 
 CREATE TABLE sources (

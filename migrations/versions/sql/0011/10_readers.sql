@@ -1,3 +1,5 @@
+-- Add the readers of documents and sources, and what links to documents are signed with.
+--
 -- Who may read a document besides its owner: users and groups, or everyone. Null says nothing, as all rows did before:
 -- then everyone reads a document without an owner, and only the owner one that has one.
 

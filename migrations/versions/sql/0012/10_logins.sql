@@ -1,3 +1,5 @@
+-- Add the logins of people, whom a cookie identifies.
+--
 -- What the issuer said at the login holds until it ends, so a login belongs to no one workspace.
 CREATE TABLE logins (
     login_hash   bytea PRIMARY KEY,

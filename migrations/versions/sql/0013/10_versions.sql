@@ -1,3 +1,4 @@
+-- Add the versions of documents: replaced texts that are kept for a while, with who replaced them and when.
 ALTER TABLE documents ADD COLUMN version integer NOT NULL DEFAULT 1, ADD COLUMN changed_by text;
 COMMENT ON COLUMN documents.version IS 'counts the texts that it has had';
 COMMENT ON COLUMN documents.changed_by IS 'the user who stored this text; null where it was stored before this was kept';

@@ -1,3 +1,5 @@
+-- Add what keys are restricted to and how often they may be used, and the audit log.
+--
 -- What a key may do. Keys that were made before may do what they could: all but administer.
 ALTER TABLE api_keys
     ADD COLUMN scopes text[] NOT NULL DEFAULT '{ask,read,write}',

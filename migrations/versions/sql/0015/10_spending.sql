@@ -1,3 +1,5 @@
+-- Add what runs and verifications spent, by model, so that limits by day hold over all processes.
+--
 -- Rows are only ever added, so that runs that end together wait for no common row. One row stands for the run itself,
 -- written when it is asked; the others, written when it ends, for a model that it used.
 

@@ -1,3 +1,5 @@
+-- Keep what readers say of an answer: up or down, why, and which of its claims they mean.
+--
 -- It goes with its answer, and so with its session, however that is deleted.
 CREATE TABLE message_feedback (
     message_id  uuid PRIMARY KEY REFERENCES messages ON DELETE CASCADE,

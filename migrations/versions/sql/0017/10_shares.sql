@@ -1,3 +1,5 @@
+-- Keep the shares of sessions and answers, by the hashes of the tokens that open them.
+--
 -- A share that is revoked or over is deleted, so that a row is one that opens.
 CREATE TABLE shares (
     share_id   uuid PRIMARY KEY,

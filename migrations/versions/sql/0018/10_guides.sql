@@ -1,3 +1,5 @@
+-- Add guides of documents, questions that follow an answer, what made them spent, and pinned sessions.
+--
 -- A guide is made of one text of a document, and is not used for another. It holds nothing but what that text says, so
 -- whoever may read the document may read it.
 CREATE TABLE document_guides (

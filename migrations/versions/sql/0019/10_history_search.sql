@@ -1,3 +1,5 @@
+-- Add what the search of one's own history needs: the words of titles and messages, in an index.
+--
 -- A text as the search of a history compares it, in runs: small letters without accents, and Chinese, Japanese and
 -- Korean apart from the rest, since it is written without spaces. Long texts are searched by their beginning.
 CREATE FUNCTION history_runs(said text) RETURNS TABLE (run text, is_dense boolean) LANGUAGE sql IMMUTABLE PARALLEL SAFE

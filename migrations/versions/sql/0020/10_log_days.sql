@@ -1,3 +1,5 @@
+-- Partition the log of runs by day, so that a day is dropped where each of its events was deleted.
+--
 -- A run's id begins with the time at which it was made (UUID version 7), so that a range of ids is a day, the key of the
 -- log stays (run_id, seq), unique over all days, and a run's events are in one partition, which its id names.
 --

@@ -1,3 +1,5 @@
+-- Add impact keys, by which the segments that say most of a common term are found; old segments get theirs later.
+--
 -- Segments are indexed by the weight of their terms too: text/terms.py, with_impacts. Those that are there already get
 -- their keys from maintenance (tools/retrieval/term_counting.py), document by document; until then a search reads as before.
 ALTER TABLE library_statistics ADD COLUMN impacts_from uuid;

@@ -1,3 +1,5 @@
+-- Let small workspaces share a pair of tables; those that exist keep their own.
+--
 -- Small workspaces share a pair of tables; docs/adr/0033 says why these are no partitions of segments. Which workspace
 -- is where stands in the row that whoever changes its segments locks.
 

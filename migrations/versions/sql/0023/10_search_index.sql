@@ -1,3 +1,5 @@
+-- Add the state of an index outside of PostgreSQL, and the queue of documents that it lags behind by.
+--
 -- An index outside of PostgreSQL that names candidates to a search. Without a row there is none, and nothing is queued.
 CREATE TABLE search_index (
     only_one   boolean PRIMARY KEY DEFAULT true CHECK (only_one),

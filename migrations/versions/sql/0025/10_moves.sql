@@ -1,3 +1,5 @@
+-- Moves of workspaces to other databases: their state, and what refuses changes while and after one moves.
+--
 -- Workspaces that move to another database, or came from one: tools/moves/moving.py, docs/adr/0034.
 CREATE TABLE workspace_moves (
     workspace integer PRIMARY KEY REFERENCES workspaces ON DELETE CASCADE,

@@ -1,3 +1,5 @@
+-- Large workspaces have further tables, each with a part of their segments; what is there stays where it is.
+--
 -- Further parts of large workspaces, beside the partition of segments that is their first; docs/adr/0035 says why these
 -- are no partitions of that one. A part is a table with indexes of its own, made by tools/storage/partitions.py.
 CREATE TABLE further_segments (

@@ -1,3 +1,5 @@
+-- What was seen of originals is stored beside them.
+--
 -- What viewers show of originals beyond their text, once a process that reads files has seen it: tools/library/view_store.py.
 CREATE TABLE original_views (
     workspace integer NOT NULL,

@@ -1,3 +1,5 @@
+-- Keep the words of each library, to which a mistyped word of a question is near; reindexing fills in older ones.
+--
 -- The words of a workspace's texts, as text/near_words.py lists them. One that no segment has any more may stay for a
 -- while: before a reader is told a word, a text is looked for that has it and that they may read.
 CREATE TABLE vocabulary (

@@ -1,3 +1,5 @@
+-- People name sets of documents, and a title that a person gave stays when the document is read anew.
+--
 -- Sets of documents that people name: tools/library/document_collections.py, docs/adr/0051.
 CREATE TABLE collections (
     workspace     integer NOT NULL REFERENCES workspaces ON DELETE CASCADE,

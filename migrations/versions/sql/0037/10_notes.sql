@@ -1,3 +1,5 @@
+-- Store notes: what somebody pinned with its proof, and what they say of it.
+--
 -- A note is its owner's; where it is shared, everybody in the workspace reads it, each by their own rights.
 CREATE TABLE notes (
     note_id    uuid PRIMARY KEY,
