@@ -12,7 +12,7 @@ import { keepOver } from "./notes_place.js";
 
 /**
  * Make cards of documents, and show one after the other.
- * @param {import("../state/app.js").App} app
+ * @param {App} app
  * @param {string[]} ids Of one to five documents.
  */
 export async function flashcards(app, ids) {

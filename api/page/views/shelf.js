@@ -24,14 +24,13 @@ import { dropTarget } from "./upload_drop.js";
 
 export { addingTools }; // for the first screen, which waits for no file of its own
 
-/** @typedef {import("../state/app.js").App} App */
 /** @typedef {{document_id: string, title: string, tokens?: number}} Known */
 /**
  * What can be done with documents from anywhere on the shelf.
  * @typedef {object} Actions
  * @property {(documents: Known[], ticked: boolean) => Promise<void>} tick
  * @property {(folder?: string) => Promise<void>} tickAll What is on show, or a folder of it.
- * @property {(document: Known, found?: import("../api/types.js").Source) => void} read At what was found in its text, if anything was.
+ * @property {(document: Known, found?: Source) => void} read At what was found in its text, if anything was.
  * @property {(documents: Known[]) => Promise<void>} delete
  * @property {(document: import("../api/types.js").Document) => void} about Shows its card.
  */
