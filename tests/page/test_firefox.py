@@ -186,7 +186,7 @@ async def test_back_and_forward_lead_through_quotes_and_documents(firefox_page: 
     address, [first, other] = await answered(model_site, await put(model_site, text), KESTREL, LAPSE)
     page = await firefox_page(address, viewport=NARROW)
     await shown(page).locator(".marker").first.click()
-    await shown(page).locator(".passage-card").get_by_role("button", name="Read").click()
+    await page.get_by_role("button", name="Read in the document").first.click()
     await marked_is(page, first)
     await reader(page).get_by_role("button", name="Next quote").click()
     await marked_is(page, other)

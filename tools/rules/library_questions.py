@@ -25,7 +25,8 @@ _NAMED = {
     "quoted": r"[\"“”«「《'‘](?P<quoted>[^\"“”«»「」《》]{1,120})[\"“”»」》'’]",
     "name": r"(?P<name>\S(?:.{0,100}?\S)??)",
 }
-_OF_PATTERNS = ("folder", "change", "says", "media")  # kinds whose words stand in patterns alone
+_FILE = re.compile(_NAMED["file"])
+_OF_PATTERNS = ("folder", "change", "ask", "own", "says", "media")  # kinds whose words stand in patterns alone
 _GROUP = re.compile(r"\(\?P<\w+>")
 _PART = re.compile(r"(?<!\?P)<(\w+)>")
 _WORD_END = r"(?:(?<![a-zà-ỹđ0-9])|(?![a-zà-ỹđ0-9]))"  # Chinese words have none
@@ -118,18 +119,21 @@ def library_question(question: str, *, after_listing: bool = False, alone: bool 
     ``after_listing``. ``alone`` is False where a conversation or a selection is in view, which "What changed last
     week?" may be about.
     """
-    line = _line(question)
-    if not line:
+    asked = _line(question)
+    if not asked:
         return None
+    line = _bare(asked)
     for language in library_words():
         kinds = language.kinds(line)
         if kinds and _is_of_library(kinds, after_listing=after_listing, alone=alone or after_listing):
             return _listed(kinds)
         told: tuple[tuple[Asks, tuple[re.Pattern[str], ...]], ...] = (
-            ("edit", language.edit),
             ("mention", language.mention),
             ("find", language.find),
         )
+        if any(_is_order(pattern.fullmatch(asked), question) for pattern in language.edit):
+            file = _FILE.search(asked)
+            return _named("edit", file.groupdict() if file else {})
         for asks, patterns in told:
             for pattern in patterns:
                 if found := pattern.fullmatch(line):
@@ -169,15 +173,25 @@ def _is_of_library(kinds: Mapping[str, str], *, after_listing: bool, alone: bool
     return any(of_library) or (alone and any(of_what_is_in_view)) or (after_listing and any(of_listing))
 
 
+def _is_order(found: re.Match[str] | None, question: str) -> bool:
+    """Whether a line that an order's pattern matches is one: a question is, where it asks for it ("Could you ...?")."""
+    return found is not None and (bool(found["asked_0"]) or not question.rstrip().endswith(("?", "？")))
+
+
 def _line(question: str) -> str | None:
-    """Return a question as the patterns read it: one line, without courtesies and marks at its end."""
+    """Return a question in one line, without courtesies and marks at its end; None for a long one."""
     if len(question) > LONGEST:
         return None
     line = _SPACES_IN_CHINESE.sub("", " ".join(without_courtesies(unicodedata.normalize("NFC", question)).split()))
+    return _END.sub("", _END.sub("", line)).removesuffix(", please").removesuffix(" please")
+
+
+def _bare(line: str) -> str:
+    """Return a line without the words that ask for what it says."""
     for polite in ("please ", "could you ", "can you ", "would you ", "i want you to ", "i need you to ", "请问", "请"):
         if line.casefold().startswith(polite) and not line.casefold().startswith(("can you see", "can you read")):
             line = line[len(polite) :]
-    return _END.sub("", _END.sub("", line)).removesuffix(", please").removesuffix(" please")
+    return line
 
 
 def _listed(kinds: Mapping[str, str]) -> LibraryQuestion:

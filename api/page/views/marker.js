@@ -12,10 +12,6 @@ import { passageIn } from "./passage.js";
 import { verdictProof } from "./proof.js";
 import { CHANGES, SIGNS, changeOf } from "./verdicts.js";
 
-/** @typedef {import("../state/app.js").App} App */
-/** @typedef {import("../api/types.js").Citation} Citation */
-/** @typedef {import("../api/types.js").Claim} Claim */
-/** @typedef {import("../state/run.js").Answer} Answer */
 /** What a claim stands on now: it is asked for when something is shown, so that it is never what it was before.
  * @typedef {() => {claim: Claim, answer: Answer}} Standing */
 /**
@@ -152,7 +148,7 @@ async function unfold(button, make) {
  * Read a document from a marker, which is marked as long as that is read.
  * @param {App} app
  * @param {HTMLElement} button
- * @param {import("../state/app.js").Reading | null} reading
+ * @param {Reading | null} reading
  */
 function readFrom(app, button, reading) {
   if (!reading) return;
@@ -175,7 +171,7 @@ function readFrom(app, button, reading) {
  * Point the reader to a source's quote for a claim, among all quotes of the answer in that document.
  * @param {number} index
  * @param {{claim: Claim, answer: Answer}} standing
- * @returns {import("../state/app.js").Reading | null}
+ * @returns {Reading | null}
  */
 function readingOf(index, { claim, answer }) {
   const wanted = claim.citations.find((citation) => citation.source_index === index);
