@@ -72,7 +72,7 @@ async def test_a_file_is_brought_in_asked_about_and_its_proof_read(firefox_page:
     await markers.first.click()
     await expect(proof).to_have_count(0)
     await markers.last.click()
-    await page.get_by_role("group", name="Proof from source").get_by_role("button").click()
+    await page.get_by_role("group", name="Proof from source").get_by_role("button", name="Read").click()
     await expect(reader(page).locator("mark", has_text=SECOND)).to_be_in_viewport()
     await reader(page).get_by_role("button", name="Close the document").click()
     await expect(reader(page)).to_be_hidden()
@@ -129,7 +129,7 @@ async def test_sessions_a_narrow_window_and_the_dark(firefox_page: Visits, model
     await expect(page.get_by_role("button", name="Answer again")).to_be_visible()
     await laid_out(page)
     await shown(page).locator(".marker").click()
-    await shown(page).locator(".passage-card").get_by_role("button").click()
+    await shown(page).locator(".passage-card").get_by_role("button", name="Read").click()
     await expect(reader(page).locator("mark", has_text=FIRST)).to_be_in_viewport()
     assert await page.evaluate(SIDEWAYS) <= 0
     await reader(page).get_by_role("button", name="Close the document").click()

@@ -9,10 +9,10 @@ import { Cell } from "./cell.js";
 const MOST = 1000; // documents of one, and of a request
 const AT_A_TIME = 200;
 
-/** @type {WeakMap<import("./app.js").App, Collections>} */
+/** @type {WeakMap<App, Collections>} */
 const known = new WeakMap();
 
-/** Give those of the page. @param {import("./app.js").App} app */
+/** Give those of the page. @param {App} app */
 export function collectionsOf(app) {
   const found = known.get(app) ?? new Collections(app);
   known.set(app, found);
@@ -21,7 +21,7 @@ export function collectionsOf(app) {
 
 /** Lists, makes, changes and deletes collections. */
 export class Collections {
-  /** @param {import("./app.js").App} app */
+  /** @param {App} app */
   constructor(app) {
     this.app = app;
     this.list = new Cell(/** @type {Collection[]} */ ([]));

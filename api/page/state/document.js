@@ -6,7 +6,7 @@ const KEPT = 4;
 
 /** Reads documents. */
 export class DocumentTexts {
-  /** @param {import("../api/client.js").Client} client */
+  /** @param {Client} client */
   constructor(client) {
     this.client = client;
     /** By id, the last read one last. @type {Map<string, Content>} */

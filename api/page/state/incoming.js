@@ -19,7 +19,7 @@ const SURE_AFTER = { files: 3, seconds: 2 };
 /** Sends documents, and remembers each until it is put away. */
 export class Incoming {
   /**
-   * @param {import("../api/client.js").Client} client
+   * @param {Client} client
    * @param {() => void} changed Called when a document came in.
    * @param {() => string} into Tells the collection that what is added now goes into; empty for none.
    */

@@ -29,7 +29,7 @@ export function describedBy({ status, left_out, warnings, similar_to }) {
 
 /**
  * Find documents that have the name of files which came in, in the same folder, and other content.
- * @param {import("../api/client.js").Client} client
+ * @param {Client} client
  * @param {import("./incoming.js").Item[]} items
  * @returns {Promise<Map<number, Note>>} By the item that each is like.
  */

@@ -3,7 +3,6 @@
 import { orNull } from "../api/problem.js";
 import { Cell } from "./cell.js";
 
-/** @typedef {import("../api/types.js").Session} Session */
 /** `gone` where it can't be read any more; the title is empty and the tokens are none until they are known.
  * @typedef {{document_id: string, title: string, tokens: number, gone: boolean}} SelectedPage */
 /** @typedef {{collection_id: string, name: string, gone: boolean}} SelectedCollection */
@@ -24,7 +23,7 @@ export const EXTRACTIVE = "extractive"; // how the service names what quotes wit
 
 /** Holds what is ticked, and saves it with its session. */
 export class Selection {
-  /** @param {import("../api/client.js").Client} client */
+  /** @param {Client} client */
   constructor(client) {
     this.client = client;
     this.pages = new Cell(/** @type {SelectedPage[]} */ ([]));
@@ -215,10 +214,7 @@ export class Selection {
     return [...this.pages.value, ...this.collections.value].some((each) => !each.gone);
   }
 
-  /**
-   * Give the fields that a question is asked with.
-   * @returns {import("../api/types.js").NewRun}
-   */
+  /** Give the fields that a question is asked with. @returns {NewRun} */
   fields() {
     const { web, model, thinking } = this.options.value;
     const { limited } = this;

@@ -6,7 +6,6 @@ import { MOST_TICKED } from "./selection.js";
 
 /** @typedef {import("../api/types.js").Document} Document */
 /** @typedef {import("../api/types.js").LibrarySummary} Summary */
-/** @typedef {import("../api/types.js").Source} Source */
 /** @typedef {"changed" | "title" | "name" | "type"} Sort */
 /** What is looked for, narrowed to, and how it is ordered; an empty text narrows nothing, a null folder neither.
  * @typedef {{query: string, sort: Sort, type: string, folder: string | null, source: string, collection: string, grouped: boolean}} View */
@@ -25,10 +24,7 @@ const ALL = { query: "", sort: "changed", type: "", folder: null, source: "", co
 
 /** Lists, searches, deletes and brings back documents. */
 export class Shelf {
-  /**
-   * @param {import("../api/client.js").Client} client
-   * @param {() => void} changed Called when a document came or went by what was done here.
-   */
+  /** @param {Client} client @param {() => void} changed Called when a document came or went by what was done here. */
   constructor(client, changed) {
     this.client = client;
     this.changed = changed;

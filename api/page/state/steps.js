@@ -7,7 +7,6 @@
 import { addressOfReading, linkedBy } from "../text/deep_links.js";
 import { ROOMY, addressOf, addressed } from "./app.js";
 
-/** @typedef {import("./app.js").Reading} Reading */
 /**
  * What is kept of a step.
  * @typedef {object} Step
@@ -21,7 +20,7 @@ let isLeaving = false;
 /** @type {Step["over"]} */
 let waiting;
 
-/** Follow the steps of the browser. @param {import("./app.js").App} app */
+/** Follow the steps of the browser. @param {App} app */
 export function followSteps(app) {
   if (step().over) history.replaceState({ ...step(), over: undefined }, ""); // the page was loaded again, without it
   app.reading.watch((reading) => {
@@ -72,7 +71,7 @@ function addressHere(reading) {
 
 /**
  * Let a drawer that lies over the page be a step. Gives what opens and closes it as the step says.
- * @param {import("./cell.js").Cell<boolean>} opened
+ * @param {Cell<boolean>} opened
  * @param {"sessions" | "documents"} over
  */
 function drawer(opened, over) {

@@ -1,8 +1,5 @@
 /** What of an answer is shown apart from its text: sources that contradict each other, and what a refusal says. */
 
-/** @typedef {import("../state/sections.js").SectionView} SectionView */
-/** @typedef {import("../state/run.js").Answer} Answer */
-
 const NONE = /** @type {import("../api/types.js").Position[]} */ ([]);
 
 /** Give what each source of a disagreement says, where there are two of them. @param {import("../api/types.js").Disagreement} disagreement */

@@ -2,7 +2,6 @@
 
 import { codePointIndex } from "./offsets.js";
 
-/** @typedef {import("../api/types.js").Citation} Citation */
 /** @typedef {import("../api/types.js").RawText} RawText */
 /**
  * What an address names of a document: a quote by its offsets in code points, or a segment, or nothing of it.
@@ -47,7 +46,7 @@ export function addressOfQuote({ document_id: id, start, quote }) {
   return `#/documents/${id}?quote=${start}-${end}&check=${checksum(quote).toString(16)}`;
 }
 
-/** Write the address of what is read: a document at a quote or a segment, or all of it. @param {import("../state/app.js").Reading} reading */
+/** Write the address of what is read: a document at a quote or a segment, or all of it. @param {Reading} reading */
 export function addressOfReading({ documentId, citations, at }) {
   const citation = citations[at];
   return citation ? addressOfQuote({ ...citation, start: (citation.now ?? citation).start }) : `#/documents/${documentId}`;

@@ -1,6 +1,5 @@
 /** What a reader is told of a claim, and whether a mark stands behind it. */
 
-/** @typedef {import("../api/types.js").Claim} Claim */
 /** @typedef {import("../api/types.js").Verdict} Verdict */
 /** Quoted: which proves the words and not that they answer. Checked: by a judge that has yet to pass its exam.
  * @typedef {Verdict | "quoted" | "checked"} Grade */

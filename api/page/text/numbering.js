@@ -2,21 +2,16 @@
 
 import { markOf } from "./grades.js";
 
-/** @typedef {import("../api/types.js").Source} Source */
 /**
  * @typedef {object} Numbered What is asked of an answer.
- * @property {{claims: import("../api/types.js").Claim[] | null}[]} sections
+ * @property {{claims: Claim[] | null}[]} sections
  * @property {Source[]} sources
  */
 
 /** @type {WeakMap<Numbered, Map<number, number>>} */
 const known = new WeakMap();
 
-/**
- * Number the sources of an answer.
- * @param {Numbered} answer
- * @returns {Map<number, number>} By their own index.
- */
+/** Number the sources of an answer. @param {Numbered} answer @returns {Map<number, number>} By their own index. */
 export function numbersOf(answer) {
   let numbers = known.get(answer);
   if (!numbers) {

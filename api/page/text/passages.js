@@ -3,7 +3,6 @@
 import { highlighted } from "./highlighted.js";
 import { codePointIndex } from "./offsets.js";
 
-/** @typedef {import("../api/types.js").Citation} Citation */
 /** @typedef {import("../api/types.js").RawSegment} RawSegment */
 /** A stretch of one segment: its place in the list of segments, and from where to where in UTF-16.
  * @typedef {{segment: number, from: number, to: number}} Part */

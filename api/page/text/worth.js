@@ -5,7 +5,6 @@ import { answerhoodOf } from "./answerhood.js";
 import { bothQuoted } from "./apart.js";
 import { gradeOf, gradesIn } from "./grades.js";
 
-/** @typedef {import("../state/run.js").Answer} Answer */
 /** @typedef {import("./grades.js").Grade} Grade */
 /** `sign` is the tick only where nothing is in doubt, and something else than a copy proves it.
  * @typedef {{sign: "check" | "unsure" | "dash" | null, line: string}} Worth */
@@ -71,7 +70,7 @@ export function quotesIn({ outcome, sections, stopReason }) {
   return outcome === "answered" && stopReason !== "answered_from_catalogue" && sections.some(cites);
 }
 
-/** @param {import("../state/sections.js").SectionView} section */
+/** @param {SectionView} section */
 function cites({ text, grounded, sourceIds, claims }) {
   return text !== "" && grounded && (sourceIds.length > 0 || (claims ?? []).some(({ citations }) => citations.length > 0));
 }

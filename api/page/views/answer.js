@@ -16,11 +16,11 @@ import { sectionView } from "./section.js";
 import { takenBack } from "./section_notes.js";
 
 /** Make the view of an answer; `account` is where the line of its run stands once it has ended.
- * @param {import("../state/app.js").App} app @returns {import("./turn.js").TurnView & {account: HTMLElement}} */
+ * @param {App} app @returns {TurnView & {account: HTMLElement}} */
 export function answerView(app) {
   /** @type {ReturnType<typeof sectionView>[]} */
   const views = [];
-  /** @type {import("../state/run.js").Answer | null} */
+  /** @type {Answer | null} */
   let shown = null;
   let marginFilled = false;
   const sections = h("div", { class: "sections" });
@@ -43,7 +43,7 @@ export function answerView(app) {
     actions.element,
   );
 
-  /** @param {import("../state/run.js").Answer | null} answer */
+  /** @param {Answer | null} answer */
   function showAnswer(answer) {
     const shownSections = answer?.sections ?? [];
     while (views.length < shownSections.length) views.push(sectionView(app));

@@ -12,13 +12,9 @@ import { pin, wanted } from "./later.js";
 import { takeMenu } from "./take_menu.js";
 import { versionSwitch } from "./versions.js";
 
-/**
- * Make the row of what can be done with an answer.
- * @param {import("../state/app.js").App} app
- * @returns {import("./turn.js").TurnView}
- */
+/** Make the row of what can be done with an answer. @param {App} app @returns {TurnView} */
 export function answerActions(app) {
-  /** @type {import("../state/turns.js").Turn | null} */
+  /** @type {Turn | null} */
   let shown = null;
   const { button: copy, said: copied } = copyButton("quiet small copy", words.answer.copyLabel, readAnswer);
   const again = textButton(

@@ -4,7 +4,6 @@ import { fill, h } from "../dom.js";
 import { words } from "../words/index.js";
 import { icon } from "./icons.js";
 
-/** @typedef {import("../state/run.js").Step} Step */
 /** @typedef {import("../api/types.js").PagesRead} PagesRead */
 /** @typedef {import("../words/index.js").Words["answer"]["limits"]} Wording */
 /** @typedef {{line: string, each: string[]}} Limit `each` are the documents that it is about, where there are many. */
@@ -36,7 +35,7 @@ export function limitsOf(steps, pages, wording) {
   return limits;
 }
 
-/** Make the view of what an answer had to do without, as far as it is known. @returns {import("./turn.js").TurnView} */
+/** Make the view of what an answer had to do without, as far as it is known. @returns {TurnView} */
 export function limitsView() {
   const element = h("div", { class: "limits" });
   let shown = "";

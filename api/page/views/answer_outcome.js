@@ -11,11 +11,7 @@ import { icon, textButton } from "./icons.js";
 import { goToQuestion } from "./question_field.js";
 import { refusalLines } from "./refusal.js";
 
-/**
- * Make the view of how a run ended.
- * @param {import("../state/app.js").App} app
- * @returns {import("./turn.js").TurnView}
- */
+/** Make the view of how a run ended. @param {App} app @returns {TurnView} */
 export function outcomeView(app) {
   const element = h("div", { class: "outcomes" });
   let shown = "";
@@ -37,7 +33,7 @@ export function outcomeView(app) {
   };
 }
 
-/** @param {import("../state/app.js").App} app @param {import("../state/turns.js").Turn} turn @param {boolean} answering */
+/** @param {App} app @param {Turn} turn @param {boolean} answering */
 function outcomeOf(app, turn, answering) {
   const { answer, run } = turn;
   if (isLive(run)) return null;
@@ -58,11 +54,7 @@ function outcomeOf(app, turn, answering) {
   return h("p", { class: "stop-reason muted" }, icon("unsure"), why);
 }
 
-/**
- * @param {import("../state/app.js").App} app
- * @param {import("../state/turns.js").Turn} turn
- * @param {boolean} answering
- */
+/** @param {App} app @param {Turn} turn @param {boolean} answering */
 function failed(app, turn, answering) {
   const failure = turn.run?.failure ?? null;
   const { questionId } = turn;
@@ -77,8 +69,8 @@ function failed(app, turn, answering) {
 
 /**
  * Have a question answered anew, with what it was asked with and with where the next one would be looked for.
- * @param {import("../state/app.js").App} app
- * @param {import("../state/turns.js").Turn} turn
+ * @param {App} app
+ * @param {Turn} turn
  * @param {string} id Of the answer, or of a question that got none.
  */
 export function regenerate(app, turn, id) {
@@ -88,12 +80,7 @@ export function regenerate(app, turn, id) {
   void app.conversation.ask({ ...fields, only_selected_pages: alone, regenerate: id });
 }
 
-/**
- * @param {string} kind
- * @param {import("./icons.js").IconName} name
- * @param {string} title
- * @param {...(string | undefined)} lines
- */
+/** @param {string} kind @param {IconName} name @param {string} title @param {...(string | undefined)} lines */
 function panel(kind, name, title, ...lines) {
   const shown = lines.filter((line) => line).map((line) => h("p", null, withCode(line ?? "")));
   return h("div", { class: `panel ${kind}` }, h("p", { class: "outcome" }, icon(name), h("strong", null, title)), shown);

@@ -7,11 +7,7 @@ import { day, number } from "../words/format.js";
 import { words } from "../words/index.js";
 import { icon } from "./icons.js";
 
-/** @typedef {import("../state/app.js").App} App */
-/** @typedef {import("../state/run.js").Answer} Answer */
-/** @typedef {import("../api/types.js").Source} Source */
-
-/** @type {Record<import("../api/types.js").SourceKind, import("./icons.js").IconName>} */
+/** @type {Record<import("../api/types.js").SourceKind, IconName>} */
 export const KINDS = { page: "page", search: "book", web: "web" };
 
 /** List the sources that are cited, with what a mark means, and apart those that were only read. @param {App} app @param {Answer} answer */
@@ -84,7 +80,7 @@ export function dateOf({ date, dated_by: by }) {
 /**
  * Point to the passage that is shown of a source, or else to its whole segment, as a citation points to its quote.
  * @param {Source} source
- * @returns {import("../api/types.js").Citation}
+ * @returns {Citation}
  */
 export function pointTo({ segment_id, document_id, segment_index, page_idx, start, end, excerpt, index, passage }) {
   const place = { segment_id, document_id, segment_index, page_idx, source_index: index };

@@ -5,8 +5,6 @@ import { worthOf } from "../text/worth.js";
 import { language, words } from "../words/index.js";
 import { icon } from "./icons.js";
 
-/** @typedef {import("../state/run.js").Answer} Answer */
-
 /** Say what an answer is worth. @param {Answer} answer */
 export function worthLine(answer) {
   const worth = worthOf(answer);

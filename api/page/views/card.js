@@ -10,10 +10,6 @@ import { icon, textButton } from "./icons.js";
 import { passageText, quotedFrom } from "./passage.js";
 import { CHANGES, changeOf } from "./verdicts.js";
 
-/** @typedef {import("../state/app.js").App} App */
-/** @typedef {import("../api/types.js").Citation} Citation */
-/** @typedef {import("../api/types.js").Source} Source */
-
 const AWAY = { target: "_blank", rel: "noopener noreferrer nofollow" };
 const ABOVE = 22; // pixels of a passage that are shown above what bears the sentence
 

@@ -6,11 +6,9 @@ import { numbersOf } from "../text/numbering.js";
 import { continues } from "../text/runs.js";
 import { badge, marker } from "./marker.js";
 
-/** @typedef {import("../api/types.js").Claim} Claim */
-
 /**
  * Dress a section's text in its claims.
- * @param {import("../state/app.js").App} app
+ * @param {App} app
  * @param {Claim[]} claims
  * @param {(index: number) => import("./marker.js").Standing} standing
  * @returns {import("../text/markup.js").Dress}

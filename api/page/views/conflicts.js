@@ -10,8 +10,6 @@ import { sourceButton, sourceOf } from "./answer_sources.js";
 import { icon } from "./icons.js";
 import { passageText, quotedFrom } from "./passage.js";
 
-/** @typedef {import("../state/app.js").App} App */
-/** @typedef {import("../state/run.js").Answer} Answer */
 /** @typedef {import("../api/types.js").Position} Position */
 /** @typedef {import("../api/types.js").Disagreement} Disagreement */
 
@@ -54,7 +52,7 @@ function sideOf(app, answer, position, newest) {
   return [value ? h("p", { class: "value", dir: "auto" }, value) : null, from, shown];
 }
 
-/** Give the citation of a position, or make one of it. @param {Answer} answer @param {Position} position @returns {import("../api/types.js").Citation} */
+/** Give the citation of a position, or make one of it. @param {Answer} answer @param {Position} position @returns {Citation} */
 function citationOf({ sections, sources }, { segment_id, document_id, start, end, quote }) {
   const told = sections.filter(bothQuoted).flatMap(({ claims }) => (claims ?? []).flatMap(({ citations }) => citations));
   const known = told.find((each) => each.document_id === document_id && each.start === start && each.end === end);

@@ -10,7 +10,6 @@ import { wanted } from "./later.js";
 import { questionList } from "./offers.js";
 import { goToQuestion } from "./question_field.js";
 
-/** @typedef {import("../state/app.js").App} App */
 /** @typedef {import("../api/types.js").ProvenQuestion} ProvenQuestion */
 
 const EXTRACTIVE = "extractive"; // how the service names what quotes without a model

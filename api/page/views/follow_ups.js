@@ -8,7 +8,7 @@ import { contents } from "./guide.js";
 import { icon } from "./icons.js";
 import { questionList } from "./offers.js";
 
-/** Make the place of questions that follow the last answer. @param {import("../state/app.js").App} app */
+/** Make the place of questions that follow the last answer. @param {App} app */
 export function followUps(app) {
   const { conversation } = app;
   const element = h("div", { class: "follow-ups" });

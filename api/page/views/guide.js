@@ -8,7 +8,6 @@ import { questionList } from "./offers.js";
 
 /** @typedef {import("../api/types.js").Guide} Guide */
 /** @typedef {import("../api/types.js").GuideSentence | import("../api/types.js").GuideHeading} Place */
-/** @typedef {import("../state/app.js").App} App */
 
 /** Make the fold with the guide to the document that is read. @param {App} app */
 export function guideFold(app) {

@@ -9,7 +9,6 @@ import { omissionsOf, warningsOf } from "../text/omissions.js";
 import { refusalOf } from "../text/refusals.js";
 import { icon, iconButton, textButton } from "./icons.js";
 
-/** @typedef {import("../state/app.js").App} App */
 /** @typedef {import("../state/incoming.js").Incoming} Incoming */
 /** @typedef {import("../state/incoming_batches.js").Item} Item */
 /** @typedef {import("../state/incoming_notes.js").Note} Note */

@@ -5,24 +5,20 @@ import { gradeOf } from "../text/grades.js";
 import { numbersOf } from "../text/numbering.js";
 import { number } from "../words/format.js";
 import { words } from "../words/index.js";
-import { cardOf } from "./card.js";
 import { icon } from "./icons.js";
+import { wanted } from "./later.js";
 import { pin } from "./later.js";
 import { passageIn } from "./passage.js";
 import { verdictProof } from "./proof.js";
 import { CHANGES, SIGNS, changeOf } from "./verdicts.js";
 
-/** @typedef {import("../state/app.js").App} App */
-/** @typedef {import("../api/types.js").Citation} Citation */
-/** @typedef {import("../api/types.js").Claim} Claim */
-/** @typedef {import("../state/run.js").Answer} Answer */
 /** What a claim stands on now: it is asked for when something is shown, so that it is never what it was before.
  * @typedef {() => {claim: Claim, answer: Answer}} Standing */
 /**
  * What a marker shows.
  * @typedef {object} Proof
  * @property {string} key The same where it is the same.
- * @property {() => HTMLElement} show Makes the card of it.
+ * @property {(make: typeof import("./card.js").cardOf) => HTMLElement} show Makes the card of it.
  * @property {(lit: boolean) => void} light Marks what it proves, and its card.
  * @property {HTMLElement | null} card The one beside the text.
  */
@@ -60,7 +56,7 @@ export function marker(app, index, standing, pieces) {
       "aria-label": words.proof.marker(shown, title, said),
       onclick() {
         if (isPassage || app.reading.value || proof.card?.checkVisibility()) read();
-        else unfold(button, proof.show);
+        else void unfold(button, card);
       },
       onpointerenter: () => proof.light(true),
       onpointerleave: () => proof.light(false),
@@ -70,6 +66,10 @@ export function marker(app, index, standing, pieces) {
     h("span", null, shown),
     sign && icon(sign),
   );
+  const card = async () => {
+    const loaded = await wanted(app, () => import("./card.js"), () => button.click());
+    return loaded && proof.show(loaded.cardOf);
+  };
   const isPassage = passageIn({ claims: [claim] }, answer) !== null;
   const read = () => readFrom(app, button, readingOf(index, standing()));
   const keep = () => {
@@ -83,7 +83,7 @@ export function marker(app, index, standing, pieces) {
   const proof = {
     key: JSON.stringify([shown, title, own.map(({ document_id: id, start, end, freshness }) => [id, start, end, freshness])]),
     card: null,
-    show: () => cardOf(app, shown, standing().answer.sources.find((source) => source.index === index), citationsNow(), read, keep),
+    show: (make) => make(app, shown, standing().answer.sources.find((source) => source.index === index), citationsNow(), read, keep),
     light(lit) {
       for (const piece of pieces) piece.classList.toggle("shown", lit);
       proof.card?.classList.toggle("lit", lit);
@@ -108,7 +108,7 @@ export function badge(standing, pieces) {
       class: `marker sign ${verdict}`,
       "aria-label": words.proof.badge(words.proof.verdicts[verdict]),
       "aria-expanded": "false",
-      onclick: () => unfold(button, () => verdictProof(standing().claim)),
+      onclick: () => void unfold(button, () => verdictProof(standing().claim)),
       onpointerenter: lit(true),
       onpointerleave: lit(false),
     },
@@ -117,21 +117,26 @@ export function badge(standing, pieces) {
   return button;
 }
 
-/** Unfold something below the sentence of a button, or fold it again. @param {HTMLElement} button @param {() => HTMLElement} make */
-function unfold(button, make) {
+/**
+ * Unfold something below the sentence of a button, or fold it again.
+ * @param {HTMLElement} button
+ * @param {() => HTMLElement | null | Promise<HTMLElement | null>} make
+ */
+async function unfold(button, make) {
   const open = unfolded.get(button);
   change(button, { "aria-expanded": String(!open) });
   if (open) {
     unfolded.delete(button);
     return open.remove();
   }
-  const made = make();
+  const made = await make();
+  if (!made || !button.isConnected || unfolded.has(button)) return;
   unfolded.set(button, made);
   for (const each of [made, button]) {
     each.addEventListener("keydown", (event) => {
       if (event.key !== "Escape" || unfolded.get(button) !== made) return;
       event.preventDefault();
-      unfold(button, make);
+      void unfold(button, make);
       button.focus();
     });
   }
@@ -143,7 +148,7 @@ function unfold(button, make) {
  * Read a document from a marker, which is marked as long as that is read.
  * @param {App} app
  * @param {HTMLElement} button
- * @param {import("../state/app.js").Reading | null} reading
+ * @param {Reading | null} reading
  */
 function readFrom(app, button, reading) {
   if (!reading) return;
@@ -166,7 +171,7 @@ function readFrom(app, button, reading) {
  * Point the reader to a source's quote for a claim, among all quotes of the answer in that document.
  * @param {number} index
  * @param {{claim: Claim, answer: Answer}} standing
- * @returns {import("../state/app.js").Reading | null}
+ * @returns {Reading | null}
  */
 function readingOf(index, { claim, answer }) {
   const wanted = claim.citations.find((citation) => citation.source_index === index);

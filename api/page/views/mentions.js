@@ -6,18 +6,14 @@ import { collectionsOf } from "../state/collections.js";
 import { words } from "../words/collections/index.js";
 import { icon } from "./icons.js";
 
-/** @typedef {{id: string, name: string, facts: string, sign: import("./icons.js").IconName, tick: () => Promise<unknown>}} Option */
+/** @typedef {{id: string, name: string, facts: string, sign: IconName, tick: () => Promise<unknown>}} Option */
 
 const TYPING_MS = 150; // that a search waits for the next letter
 const MOST = 8;
 /** Behind a letter of a name it is an address; other writings have no spaces between words. */
 const MENTION = /(?<![\w.+-])@([^@\n]{0,60})$/;
 
-/**
- * Make the list for a field.
- * @param {import("../state/app.js").App} app
- * @param {import("./question_field.js").QuestionField} field
- */
+/** Make the list for a field. @param {App} app @param {import("./question_field.js").QuestionField} field */
 export function mentionList(app, field) {
   const said = words().mention;
   const { selection } = app;

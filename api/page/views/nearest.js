@@ -7,10 +7,7 @@ import { words } from "../words/index.js";
 import { pointTo } from "./answer_sources.js";
 import { passageText, quotedFrom } from "./passage.js";
 
-/** @typedef {import("../state/app.js").App} App */
-/** @typedef {import("../api/types.js").Source} Source */
-
-/** List what came nearest to an answer. @param {App} app @param {import("../state/run.js").Answer} answer */
+/** List what came nearest to an answer. @param {App} app @param {Answer} answer */
 export function nearestList(app, { nearest }) {
   if (!nearest.length) return null;
   return h(

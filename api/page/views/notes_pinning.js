@@ -12,7 +12,7 @@ const LISTED = 50;
 
 /**
  * Pin something to a note that is asked for; where there is none yet, to a new one.
- * @param {import("../state/app.js").App} app
+ * @param {App} app
  * @param {Pin} what
  */
 export async function pin(app, what) {

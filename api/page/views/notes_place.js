@@ -2,8 +2,6 @@
 
 import { wanted } from "./later.js";
 
-/** @typedef {import("../state/app.js").App} App */
-
 /** Those that are kept as they are, since what they show took long. @type {HTMLDialogElement[]} */
 const kept = [];
 /** @type {HTMLDialogElement | null} */

@@ -11,7 +11,7 @@ let lists = 0;
 
 /**
  * List questions, each to be asked by a press.
- * @param {import("../state/app.js").App} app
+ * @param {App} app
  * @param {string} label
  * @param {ProvenQuestion[]} questions
  * @param {boolean} [titled] Whether to say which document answers each.
@@ -43,7 +43,7 @@ export function questionList(app, label, questions, titled = false) {
   );
 }
 
-/** @param {import("../state/app.js").App} app @param {string} question */
+/** @param {App} app @param {string} question */
 function ask(app, question) {
   goToQuestion();
   void app.ask(question);

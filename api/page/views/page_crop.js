@@ -17,7 +17,7 @@ const open = new Map();
 
 /**
  * Draw the part of a page where a quote stands over its text, if it can be read there.
- * @param {import("../api/client.js").Client} client
+ * @param {Client} client
  * @param {string} documentId
  * @param {import("../api/types.js").PlaceBox[]} boxes At least one.
  * @param {HTMLElement} element
@@ -47,7 +47,7 @@ export async function drawCrop(client, documentId, boxes, element) {
   element.append(canvas);
 }
 
-/** @param {import("../api/client.js").Client} client @param {string} id */
+/** @param {Client} client @param {string} id */
 function fileOf(client, id) {
   const known = open.get(id) ?? opened(client, id);
   open.delete(id);
@@ -59,7 +59,7 @@ function fileOf(client, id) {
   return known.file;
 }
 
-/** @param {import("../api/client.js").Client} client @param {string} id */
+/** @param {Client} client @param {string} id */
 function opened(client, id) {
   const use = new AbortController();
   const { signal } = use;

@@ -8,8 +8,6 @@ import { isReadable, readable, render } from "../text/reading.js";
 import { words } from "../words/index.js";
 import { dateOf, pathOf, saidPlace } from "./answer_sources.js";
 
-/** @typedef {import("../api/types.js").Citation} Citation */
-/** @typedef {import("../api/types.js").Source} Source */
 /** @typedef {import("../text/highlighted.js").Quoted} Quoted */
 /** What is shown of a document; `text` is the same in Markdown.
  * @typedef {Quoted & {text?: string, context?: Citation["context"]}} Shown */
@@ -18,8 +16,8 @@ const CELLS = / \| |^\| | \|$/; // what the server puts between the cells of a r
 
 /**
  * Give the citation of a section that shows a passage and says nothing of its own.
- * @param {Pick<import("../state/sections.js").SectionView, "claims">} section
- * @param {Pick<import("../state/run.js").Answer, "family">} answer
+ * @param {Pick<SectionView, "claims">} section
+ * @param {Pick<Answer, "family">} answer
  */
 export function passageIn({ claims }, { family }) {
   const [claim] = claims ?? [];

@@ -6,8 +6,6 @@ import { words } from "../words/index.js";
 import { icon } from "./icons.js";
 import { SIGNS, reasonTexts, verdictMark } from "./verdicts.js";
 
-/** @typedef {import("../api/types.js").Claim} Claim */
-
 /** Say what a verdict means, and why a claim has it. @param {Claim} claim */
 export function verdictProof(claim) {
   return h(

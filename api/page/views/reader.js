@@ -16,18 +16,17 @@ import { sheet } from "./reader_sheet.js";
 import { readerViews } from "./reader_views.js";
 import { toDocument } from "./to_document.js";
 
-/** @typedef {import("../state/app.js").Reading} Reading */
 /** @typedef {import("../text/passages.js").Passage} Passage */
 /**
  * What the reader stands in: the page, or the page of a signed link.
  * @typedef {object} Host
- * @property {import("../api/client.js").Client} client
- * @property {import("../state/cell.js").Cell<Reading | null>} reading
+ * @property {Client} client
+ * @property {Cell<Reading | null>} reading
  * @property {(reading: Reading) => void} read
  * @property {() => void} refused Called where credentials are wanted.
  * @property {((text: string, title: string) => void) | null} ask Asks about a passage; null where nothing can be asked.
  * @property {(text: string, documentId: string) => void} [pin] Pins a passage to a note.
- * @property {{app: import("../state/app.js").App, bar: HTMLElement} | null} page Offers guides to documents, and leads back
+ * @property {{app: App, bar: HTMLElement} | null} page Offers guides to documents, and leads back
  * to them from a bar; null where nothing can be asked.
  */
 
@@ -203,7 +202,7 @@ function placeOf({ documentId, citations, at, linked }) {
   return JSON.stringify([documentId, linked ?? citations[at]?.start]);
 }
 
-/** Whether a quote is on a page, rather than on a slide or in a sheet. @param {import("../api/types.js").Citation} citation */
+/** Whether a quote is on a page, rather than on a slide or in a sheet. @param {Citation} citation */
 function hasPage({ page_idx: page, slide, sheet }) {
   return page !== null && slide === undefined && sheet === undefined;
 }

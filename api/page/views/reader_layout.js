@@ -17,11 +17,7 @@ import { Stretches, revealMarked } from "./reader_stretches.js";
 /** @typedef {import("../api/types.js").LayoutPicture} LayoutPicture */
 /** @typedef {import("./reader_views.js").View} View */
 
-/**
- * Make the view.
- * @param {import("../api/client.js").Client} client
- * @returns {View}
- */
+/** Make the view. @param {Client} client @returns {View} */
 export function readerLayout(client) {
   const body = h("div", { class: "body laid-out" });
   const element = h("div", { class: "text", tabindex: 0, role: "region", "aria-label": words.reader.text }, body);

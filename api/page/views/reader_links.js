@@ -18,7 +18,7 @@ import { icon, textButton } from "./icons.js";
 // Letters that turn what follows them around, so that a name could seem to end otherwise; and those of paths.
 const UNFIT = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\\/:*?"<>|]/gu;
 
-/** Make the line that says it. @param {import("../api/client.js").Client} client */
+/** Make the line that says it. @param {Client} client */
 export function readerLinks(client) {
   const element = h("p", { class: "about", hidden: true });
   return {

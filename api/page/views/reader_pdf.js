@@ -25,7 +25,7 @@ const MARGIN = 12; // pixels beside a column
 
 /**
  * Make the view.
- * @param {import("../api/client.js").Client} client
+ * @param {Client} client
  * @param {(error: unknown) => void} onFailed Called where the file can't be read any further.
  * @returns {View}
  */

@@ -18,11 +18,7 @@ const SAMPLE = 400; // rows that tell how wide columns are
 const [NARROWEST, WIDEST] = [5, 36]; // letters
 const HEIGHT = 1.9; // rem of a row, about
 
-/**
- * Make the view.
- * @param {import("../api/client.js").Client} client
- * @returns {View}
- */
+/** Make the view. @param {Client} client @returns {View} */
 export function readerSheets(client) {
   const tabs = h("div", { class: "tabs", role: "tablist", "aria-label": words().sheets, onkeydown });
   const grid = h("div", { class: "grid", role: "table" });

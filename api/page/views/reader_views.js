@@ -37,7 +37,7 @@ export function kindOf({ media_type: type, original }) {
 
 /**
  * Make the place of a document in the reader.
- * @param {import("../api/client.js").Client} client
+ * @param {Client} client
  * @param {((text: string) => void) | null} ask Asks about a text that is selected; null where nothing can be asked.
  * @param {(text: string) => void} [pin] Pins it to a note.
  */

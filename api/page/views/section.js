@@ -11,16 +11,14 @@ import { words } from "../words/index.js";
 import { icon } from "./icons.js";
 import { sectionNotes } from "./section_notes.js";
 
-/** @typedef {import("../api/types.js").Claim} Claim */
-/** @typedef {import("../state/sections.js").SectionView} Section */
-/** @typedef {import("../state/run.js").Answer} Answer */
+/** @typedef {SectionView} Section */
 /**
  * @typedef {object} SectionElement
  * @property {HTMLElement} element
  * @property {(section: Section, answer: Answer) => void} show
  */
 
-/** Make the view of a section. @param {import("../state/app.js").App} app @returns {SectionElement} */
+/** Make the view of a section. @param {App} app @returns {SectionElement} */
 export function sectionView(app) {
   const text = h("div", { class: "text" });
   const notes = h("div", { class: "notes" });

@@ -8,11 +8,9 @@ import { icon } from "./icons.js";
 import { wanted } from "./later.js";
 import { faultList } from "./proof.js";
 
-/** @typedef {import("../state/sections.js").SectionView} SectionView */
-
 /**
  * Make all notes of a section.
- * @param {import("../state/app.js").App} app
+ * @param {App} app
  * @param {SectionView} section
  * @param {boolean} checking Whether its claims are being checked.
  * @returns {(HTMLElement | null)[]}
@@ -49,7 +47,7 @@ export function takenBack(before) {
   return h("details", { class: "revision" }, h("summary", null, icon("dash"), words.proof.withdrawn(before.length)), said);
 }
 
-/** Fold away how a section read before. @param {import("../state/app.js").App} app @param {SectionView} section */
+/** Fold away how a section read before. @param {App} app @param {SectionView} section */
 function revision(app, { text, before }) {
   if (before === null || before === text || !text) return null;
   const body = h("div", { class: "before" });
@@ -60,7 +58,7 @@ function revision(app, { text, before }) {
 }
 
 /**
- * @param {import("../state/app.js").App} app
+ * @param {App} app
  * @param {string} before
  * @param {string} after
  * @param {() => void} again

@@ -5,10 +5,9 @@ import { EXTRACTIVE } from "../state/selection.js";
 import { words } from "../words/index.js";
 import { icon } from "./icons.js";
 
-/** @typedef {import("../state/app.js").App} App */
 /** @typedef {"web" | "thinking"} SwitchName */
 
-/** @type {Record<SwitchName, import("./icons.js").IconName>} */
+/** @type {Record<SwitchName, IconName>} */
 const DRAWINGS = { web: "web", thinking: "think" };
 
 /** Make the switches and the choice of a model. @param {App} app @returns {HTMLElement[]} */

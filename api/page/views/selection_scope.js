@@ -5,8 +5,7 @@ import { number } from "../words/format.js";
 import { words } from "../words/index.js";
 import { icon, iconButton } from "./icons.js";
 
-/** @typedef {import("../state/app.js").App} App */
-/** @typedef {{name: string, sign: import("./icons.js").IconName, put: () => unknown}} Chosen */
+/** @typedef {{name: string, sign: IconName, put: () => unknown}} Chosen */
 
 const FIRST_CHARACTERS = 60; // of a marked passage
 const MOST_NAMED = 4; // documents; of more their number says enough
@@ -99,7 +98,7 @@ function passageChip(app, passage) {
   return chip("quote", name, words.selection.removePassage, () => app.selection.passage.set(null));
 }
 
-/** @param {import("./icons.js").IconName} sign @param {HTMLElement} name @param {string} label @param {() => void} put */
+/** @param {IconName} sign @param {HTMLElement} name @param {string} label @param {() => void} put */
 function chip(sign, name, label, put) {
   return h("li", { class: "chip" }, icon(sign), name, iconButton("close", label, put, "quiet remove"));
 }

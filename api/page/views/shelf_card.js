@@ -11,7 +11,6 @@ import { icon, textButton } from "./icons.js";
 import { formatOf } from "./shelf_row.js";
 
 /** @typedef {import("../api/types.js").Document} Document */
-/** @typedef {import("../state/app.js").App} App */
 
 const LONGEST = 500;
 const WIDTH = 220; // pixels of the picture, of the layout

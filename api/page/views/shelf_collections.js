@@ -14,7 +14,7 @@ export const DRAGGED = "application/x-citewell-documents";
 
 /**
  * Make the part of the shelf where they stand.
- * @param {import("../state/app.js").App} app
+ * @param {App} app
  * @param {import("../state/shelf.js").Shelf} shelf
  * @param {() => HTMLElement} home Takes the focus where there is nothing here that could.
  */

@@ -12,12 +12,7 @@ import { shelfRow } from "./shelf_row.js";
 const AROUND = 6; // rows that are made beyond those in sight
 const ROW_REM = 3.5; // the height of each, as shelf.css has it
 
-/**
- * Make the list.
- * @param {import("../state/app.js").App} app
- * @param {Shelf} shelf
- * @param {import("./shelf.js").Actions} actions
- */
+/** Make the list. @param {App} app @param {Shelf} shelf @param {import("./shelf.js").Actions} actions */
 export function shelfList(app, shelf, actions) {
   /** @type {Map<number, MadeRow>} */
   const shown = new Map();

@@ -6,7 +6,7 @@ import { pathOf } from "./answer_sources.js";
 
 /**
  * Make the part of the shelf where passages stand.
- * @param {import("../state/app.js").App} app
+ * @param {App} app
  * @param {import("../state/shelf.js").Shelf} shelf
  * @param {import("./shelf.js").Actions} actions
  */
@@ -27,7 +27,7 @@ export function shelfTexts(app, shelf, actions) {
     for (const [id, box] of boxes) box.checked = app.selection.has(id);
   }
 
-  /** @param {import("../api/types.js").Source} source */
+  /** @param {Source} source */
   function passage(source) {
     const { document_id, title, excerpt } = source;
     const box = h("input", {

@@ -9,7 +9,7 @@ import { studyButtons } from "./studies.js";
 
 /**
  * Make the line above the list.
- * @param {import("../state/app.js").App} app
+ * @param {App} app
  * @param {import("../state/shelf.js").Shelf} shelf
  * @param {import("./shelf.js").Actions} actions
  * @param {HTMLElement} put What puts them in a collection.

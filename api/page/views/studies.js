@@ -7,7 +7,7 @@ import { wanted } from "./later.js";
 
 const MOST = 5; // documents at once
 
-/** Make the buttons, which are there while few enough documents are ticked. @param {import("../state/app.js").App} app */
+/** Make the buttons, which are there while few enough documents are ticked. @param {App} app */
 export function studyButtons(app) {
   const there = () => app.selection.pages.value.filter((page) => !page.gone).map((page) => page.document_id);
   const compare = textButton("small", () => void comparing(), labels().compare);

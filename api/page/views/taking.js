@@ -22,7 +22,7 @@ export async function save(app, sessionId, format, answerId) {
 
 /**
  * Fetch what a path exports in a format, in the reader's language, and hand it to the browser to save.
- * @param {import("../state/app.js").App} app
+ * @param {App} app
  * @param {string} path
  * @param {"md" | "docx" | "html"} format
  * @param {URLSearchParams} [asked]

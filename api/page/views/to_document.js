@@ -4,13 +4,11 @@ import { change, fill, h } from "../dom.js";
 import { words } from "../words/index.js";
 import { icon } from "./icons.js";
 
-/** @typedef {import("../state/app.js").Reading} Reading */
-
 const [FAR, STEEP] = [72, 0.5]; // pixels of a swipe, and how far it may go up or down to one of them
 
 /**
  * Make the bar that leads to the document, and let a swipe lead there and back.
- * @param {import("../state/app.js").App} app
+ * @param {App} app
  * @param {() => boolean} narrow
  */
 export function toDocument(app, narrow) {

@@ -8,7 +8,7 @@ const HIDDEN = /^\.|^(?:__MACOSX|Thumbs\.db|desktop\.ini)$/i; // what systems le
 
 /**
  * Make the whole page take files that are dropped on it.
- * @param {import("../state/app.js").App} app
+ * @param {App} app
  * @param {import("../state/incoming.js").Incoming} incoming
  */
 export function dropTarget(app, incoming) {

@@ -8,9 +8,9 @@ import { icon } from "./icons.js";
 /** @typedef {import("../text/grades.js").Grade} Grade */
 /** @typedef {Exclude<import("../api/types.js").Freshness, "fresh">} Change */
 
-/** @type {Record<Grade, import("./icons.js").IconName>} */
+/** @type {Record<Grade, IconName>} */
 export const SIGNS = { supported: "check", quoted: "quote", checked: "unsure", unverified: "unsure", contradicted: "cross", unsupported: "dash" };
-/** @type {Record<Change, import("./icons.js").IconName>} */
+/** @type {Record<Change, IconName>} */
 export const CHANGES = { moved: "send", changed: "edit", deleted: "trash", withheld: "dash" };
 
 /** Show what is told of a claim. @param {Grade} grade */
