@@ -253,7 +253,11 @@ async def steps_through(
     await marker(page).focus()
     await page.keyboard.press("Enter")
     if await page.evaluate("innerWidth") == NARROW["width"]:  # elsewhere the passage stands beside the sentence
-        await page.get_by_role("group", name="Proof from source").get_by_role("button").press("Enter")
+        await (
+            page.get_by_role("group", name="Proof from source")
+            .get_by_role("button", name="Read in the document")
+            .press("Enter")
+        )
     await marked_is(page, first)
     at_first = page.url
     assert at_first.startswith(f"{address}/documents/{document_id}?quote={first['start']}-")
@@ -314,7 +318,7 @@ async def test_on_a_phone_drawers_are_steps_and_a_swipe_leads_between_answer_and
         await expect(inside).to_be_hidden()
         await expect(page.get_by_role("button", name=opener, exact=True)).to_be_visible()
     await marker(page).tap()
-    await page.get_by_role("group", name="Proof from source").get_by_role("button").tap()
+    await page.get_by_role("group", name="Proof from source").get_by_role("button", name="Read in the document").tap()
     await marked_is(page, citation)
     text = page.get_by_role("dialog", name="Document").get_by_role("region")
     await text.evaluate("(each) => each.scrollTo(0, 700)")
