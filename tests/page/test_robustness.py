@@ -253,7 +253,7 @@ async def test_every_part_says_what_a_proxy_did_and_recovers(chromium_page: Visi
 
         relay.answer("GET /api/documents.*", answer)
         await page.locator(".turn .marker").first.click()
-        await page.locator(".passage-card").get_by_role("button").first.click()
+        await page.locator(".passage-card").get_by_role("button", name="Read in the document").first.click()
         unread = page.locator(".reader").filter(has_text=text)
         await expect(unread).to_be_visible()
         await expect(unread.get_by_role("button", name="Try again")).to_be_visible()
