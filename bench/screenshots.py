@@ -275,7 +275,8 @@ async def account(page: Page) -> None:
     """Show the steps of an answer's run."""
     await _ask(page, NOT_THERE)
     await page.locator(".turn .run summary").first.click()
-    await page.locator(".turn").first.scroll_into_view_if_needed()
+    await expect(page.locator(".turn .run").get_by_role("list", name="Steps")).to_be_visible()
+    await page.locator(".turn .run").first.evaluate("(run) => run.scrollIntoView({ block: 'start' })")
 
 
 async def guided(page: Page) -> None:
