@@ -1,9 +1,9 @@
 """Pictures of the page: ``python -m bench.screenshots`` writes the manual's own to ``pictures/``.
 
 One of them is a question from the first screen to the quote in its document, in ten frames. With a folder it takes each
-state there instead, in two sizes, light and dark, for somebody to look at. A separate server serves the manual and the demo's
-documents without a model, another the demo's with a scripted one, so that the content is real and the same on every
-machine; the machine's Chromium visits them.
+state there instead, in two sizes, light and dark, for somebody to look at. A separate server serves the manual and the
+demo's documents without a model, another the demo's with a scripted one, so that the content is real and the same on
+every machine; the machine's Chromium visits them.
 """
 
 import asyncio
