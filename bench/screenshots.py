@@ -1,9 +1,9 @@
 """Pictures of the page: ``python -m bench.screenshots`` writes the manual's own to ``pictures/``.
 
-With a folder it takes each state there instead, in two sizes, light and dark, for somebody to look at, and a question
-from the empty page to the quote in its document in ten frames. A separate server serves the manual and the demo's
-documents without a model, another the demo's with a scripted one, so that the content is real and the same on every
-machine; the machine's Chromium visits them.
+One of them is a question from the first screen to the quote in its document, in ten frames. With a folder it takes each
+state there instead, in two sizes, light and dark, for somebody to look at. A separate server serves the manual and the
+demo's documents without a model, another the demo's with a scripted one, so that the content is real and the same on
+every machine; the machine's Chromium visits them.
 """
 
 import asyncio
@@ -86,6 +86,7 @@ async def _manual(folder: Path) -> None:
             await picture.scene(page)
             await _keep(page, PICTURES / f"{picture.name}.png")
             await context.close()
+        await _frames(browser, server.url, PICTURES / "question-in-ten-frames.webp")
 
 
 async def _states(folder: Path, into: Path) -> None:
@@ -100,8 +101,6 @@ async def _states(folder: Path, into: Path) -> None:
                 for name, scene in states.items():
                     for size in (LARGE, NARROW):
                         await _state(browser, server.url, into, name, size, scene)
-                if not settings:
-                    await _frames(browser, server.url, into / "ten-frames.webp")
 
 
 async def _state(
@@ -275,7 +274,8 @@ async def account(page: Page) -> None:
     """Show the steps of an answer's run."""
     await _ask(page, NOT_THERE)
     await page.locator(".turn .run summary").first.click()
-    await page.locator(".turn").first.scroll_into_view_if_needed()
+    await expect(page.locator(".turn .run").get_by_role("list", name="Steps")).to_be_visible()
+    await page.locator(".turn .run").first.evaluate("(run) => run.scrollIntoView({ block: 'start' })")
 
 
 async def guided(page: Page) -> None:
