@@ -104,11 +104,13 @@ export function emptyView(app) {
     goToQuestion();
   }
 
+  const mayWrite = () => app.person.value?.scopes?.includes("write") ?? true;
+
   /** Say in one sentence what to do first, and what can be asked where no model is. */
   function say() {
     const { ways } = words;
     const scopes = app.person.value?.scopes;
-    const writes = scopes?.includes("write") ?? true;
+    const writes = mayWrite();
     const quotesOnly = app.models.value.length === 1 && app.models.value[0]?.id === EXTRACTIVE;
     const how = scopes?.includes("admin") ? ways.addModel : ways.askForModel;
     if (filled === false) fill(lead, writes ? ways.first : ways.firstOfOthers);
@@ -121,7 +123,7 @@ export function emptyView(app) {
   async function offerAdding() {
     if (adding.hasChildNodes()) return;
     const loaded = await wanted(app, () => import("./shelf.js"), say);
-    if (!loaded || filled || adding.hasChildNodes()) return;
+    if (!loaded || filled || !mayWrite() || adding.hasChildNodes()) return;
     const tools = loaded.addingTools({
       addFiles: (files) => app.brought.set({ files: [...files] }),
       addText: (title, text) => app.brought.set({ title, text }),
