@@ -92,6 +92,7 @@ async def run(folder: Path) -> list[Figure]:
         questions, size = await _fill(load_settings(data_dir=data))
         async with served(folder, data, "-m", "bench.scripted_server", "page") as server:
             session_id = await _converse(server.url, questions)
+            await _guided(server.url)
             address = f"{server.url}/#/sessions/{session_id}"
             loads = [await _load(browser, server.url) for _ in range(LOADS)]
             far = [await _load(browser, server.url, latency=LATENCY) for _ in range(LOADS)]
@@ -227,6 +228,15 @@ async def _fill(settings: Settings) -> tuple[list[str], int]:
         await library.ingestor.ingest(Identity(), NewDocument(document_id=DOCUMENT, title="Two megabytes", text=text))
     chosen = bodies[:: -(len(bodies) // TURNS)][:TURNS][::-1]
     return [corpus.question(body) for body in chosen], len(text.encode())
+
+
+async def _guided(url: str) -> None:
+    """Wait until the guides are made, which the page would ask for again meanwhile."""
+    connection = await Connection.open(url)
+    async with asyncio.timeout(PATIENCE):
+        while json.loads(await connection.get("/api/suggestions"))["status"] != "ready":
+            pass  # each waits for them a moment itself
+    connection.close()
 
 
 async def _converse(url: str, questions: list[str]) -> str:

@@ -91,7 +91,8 @@ async def _manual(folder: Path) -> None:
 async def _states(folder: Path, into: Path) -> None:
     async with scripted_endpoint(replies) as scripted, launched(folder) as browser:
         model = {"name": "scripted", "base_url": scripted.base_url, "model": "scripted"}
-        with_model = {"CITEWELL_MODELS": json.dumps([model]), "CITEWELL_JUDGE__EXAM": "auto"}
+        with_model = {"CITEWELL_MODELS": json.dumps([model]), "CITEWELL_DEFAULT_MODEL": "scripted"}
+        with_model |= {"CITEWELL_JUDGE__EXAM": "auto"}
         for kind, states, settings in (("quotes", QUOTES, {}), ("model", OF_MODEL, with_model)):
             data = folder / kind
             await _fill(data, [*DEMO.iterdir(), ROOT / "docs" / "page.md"])

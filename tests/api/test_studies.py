@@ -14,8 +14,10 @@ from graph.evidence import Identity
 from tests.api.conftest import HANDBOOK, TRAVEL, with_model
 from tests.api.serving import client_of
 from tests.scripted_openai import ScriptedOpenAI, answer, say
+from tools.auth.api_keys import ApiKeys, KeyTerms
+from tools.auth.identities import Limits
 from tools.library.ingestion import NewDocument
-from tools.settings import Settings
+from tools.settings import AuthSettings, Settings, SpendingSettings
 
 OLD = str(uuid4())
 LEAVE = "Every employee gets 25 days of annual leave a year."
@@ -135,3 +137,35 @@ async def test_a_models_cards_are_dropped_where_their_answer_is_not_confirmed(
         made = (await client.post("/api/flashcards", json={"document_ids": [HANDBOOK]})).json()
         assert ([each["question"] for each in made["cards"]], made["dropped"]) == ([lapses], 1)
         assert made["cards"][0]["answer"]["claims"][0]["text"] == good["text"]
+
+
+async def test_a_limit_of_the_day_refuses_before_a_model_is_asked(
+    settings: Settings, scripted_openai: ScriptedOpenAI
+) -> None:
+    spending = SpendingSettings.model_validate({"workspace": {"tokens": 40}})  # fewer than one call takes
+    configured = with_model(settings, scripted_openai).model_copy(update={"spending": spending})
+    async with open_citewell(configured) as citewell, client_of(create_app(configured, citewell=citewell)) as client:
+        await put(citewell, HANDBOOK, "Staff handbook", f"# Leave\n\n{LEAVE}\n")
+        await put(citewell, OLD, "Old handbook", f"# Leave\n\n{OLD_LEAVE}\n")
+        asked = {"document_ids": [HANDBOOK, OLD], "question": QUESTION}
+        assert (await client.post("/api/comparisons", json=asked)).status_code == 200
+        calls = len(scripted_openai.requests)
+        for path, body in (("comparisons", asked), ("flashcards", {"document_ids": [OLD]})):
+            refused = await client.post(f"/api/{path}", json=body)
+            assert (refused.status_code, refused.json()["code"]) == (429, "spending_limit_reached")
+        assert len(scripted_openai.requests) == calls
+        assert (await client.post("/api/comparisons", json=asked | {"model": "extractive"})).status_code == 200
+
+
+async def test_a_comparison_counts_as_a_run_of_its_key_and_a_refused_one_does_not(
+    settings: Settings, citewell: Citewell
+) -> None:
+    keys = ApiKeys(citewell.library.database, citewell.library.workspaces)
+    key = await keys.create("default", "ann", terms=KeyTerms(frozenset({"ask"}), limits=Limits(runs_a_day=1)))
+    app = create_app(settings.model_copy(update={"auth": AuthSettings(mode="keys")}), citewell=citewell)
+    async with client_of(app) as client:
+        client.headers["authorization"] = f"Bearer {key}"
+        unknown = {"document_ids": [HANDBOOK, OLD], "question": QUESTION}
+        known = {"document_ids": [HANDBOOK, TRAVEL], "question": QUESTION}
+        told = [(await client.post("/api/comparisons", json=body)).status_code for body in (unknown, known, known)]
+        assert told == [404, 200, 429]

@@ -91,11 +91,7 @@ async def accessible_as_it_is_written(page: Page, hold: Hold, repairing: Hold) -
     await page.keyboard.press("Enter")
     await expect(page.get_by_role("group", name="Proof from source 1").first).to_be_visible()
     await accessible(page, "the proof of a claim", [WIDE])
-    await (
-        page.get_by_role("group", name="Proof from source 1")
-        .first.get_by_role("button", name="Read in the document")
-        .click()
-    )
+    await page.get_by_role("group", name="Proof from source 1").first.get_by_role("button", name="Read").click()
     await expect(page.get_by_role("complementary", name="Document").locator("mark").first).to_be_visible()
     await accessible(page, "reading a document")
     await page.keyboard.press("Escape")
@@ -214,9 +210,7 @@ async def test_what_opens_over_a_narrow_window(chromium_page: Visits, model_site
     await accessible(page, "the run of an older answer")
     await page.route("**/raw-text", lambda route: route.abort())
     await marker(page).first.click()
-    await (
-        page.get_by_role("group", name="Proof from source 1").get_by_role("button", name="Read in the document").click()
-    )
+    await page.get_by_role("group", name="Proof from source 1").get_by_role("button", name="Read").click()
     await expect(page.locator(".reader").get_by_role("alert")).not_to_be_empty()
     await accessible(page, "a document that could not be read")
     await page.locator(".reader").get_by_role("button", name="Close the document").click()

@@ -41,7 +41,8 @@ QUESTION = "How often does the lamp of the pier turn?"
 # What would show, hide or move anything of the window that these rules reach.
 HOSTILE = """html { font: 40px/3 fantasy; color: red; letter-spacing: 9px; text-transform: uppercase }
 * { box-sizing: content-box; margin: 9px } citewell-ask { display: none; opacity: 0; position: absolute; left: -999px }
-button { display: none } dialog { width: 10px } .answer, .text { visibility: hidden }"""
+dialog { width: 10px } .answer, .text { visibility: hidden } [lang="ar"] { --citewell-accent: rgb(18, 52, 86) }
+@media (prefers-color-scheme: dark) { body { background: #1b1b1d; color: #eee } }"""
 ELSEWHERE = ("a request to elsewhere",)
 STYLES = """(host) => {
   const { display, opacity, fontSize, letterSpacing } = getComputedStyle(host);
@@ -247,18 +248,25 @@ async def test_a_wrong_origin_and_a_missing_key_are_told_calmly_and_to_the_owner
     page.on("console", lambda message: heard.append(message.text))
     frame = page.locator("citewell-ask .frame")
     await expect(frame).to_have_attribute("dir", "rtl")
-    await page.get_by_role("button", name="اسأل").click()
+    button = page.get_by_role("button", name="اسأل")
+    await expect(page.locator("citewell-ask")).to_have_attribute("data-scheme", "dark")
+    await page.emulate_media(color_scheme="light")
+    await expect(page.locator("citewell-ask")).to_have_attribute("data-scheme", "light")
+    assert await button.evaluate("(button) => getComputedStyle(button).backgroundColor") == "rgb(18, 52, 86)"
+    await button.click()
     await page.get_by_role("textbox", name="سؤالك").fill(QUESTION)
     await page.keyboard.press("Enter")
     await expect(page.get_by_role("status")).to_have_text("لا يمكن الإجابة عن الأسئلة هنا الآن.")
     assert any("is this origin one of the key?" in each for each in heard)
 
-    own_pages.attributes, own_pages.root = 'data-lang="vi" data-theme="dark"', ""
+    own_pages.attributes, own_pages.root = 'data-lang="vi" data-theme="dark" data-open="#own"', ""
+    own_pages.body = '<main><h1>Welcome</h1><button id="own"><b>Own</b></button></main>'
     heard.clear()
     await page.reload()
     assert any(f"citewell keys create --origin {own_pages.url}" in each for each in heard)
     assert await page.locator("citewell-ask").get_attribute("data-scheme") == "dark"
-    await page.get_by_role("button", name="Hỏi").click()
+    await expect(page.get_by_role("button", name="Hỏi")).to_have_count(0)
+    await page.get_by_text("Own").click()
     await page.get_by_role("textbox", name="Câu hỏi của bạn").fill(QUESTION)
     await page.keyboard.press("Enter")
     await expect(page.get_by_role("status")).to_have_text("Hiện không trả lời được câu hỏi ở đây.")

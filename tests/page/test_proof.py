@@ -140,7 +140,7 @@ async def in_repair(site: Site, page: Page, text: str) -> Hold:
     document_id, hold = await held_in_repair(site, text)
     session_id = await new_session(site.client, page_ids=[document_id])
     await page.goto(f"{site.url}/#/sessions/{session_id}")
-    await expect(page.get_by_title(await title(site), exact=True)).to_be_visible()
+    await expect(page.get_by_title(await title(site), exact=True).first).to_be_visible()
     await page.get_by_role("textbox", name="Your question").fill(QUESTION)
     await page.keyboard.press("Enter")
     await asyncio.to_thread(hold.wait_reached)
@@ -307,6 +307,7 @@ async def test_the_keyboard_alone_reads_the_proof(chromium_page: Visits, judged_
     await expect(sign).to_have_attribute("aria-expanded", "false")
     await page.keyboard.press("Shift+Tab")
     await page.keyboard.press("Enter")
+    await expect(shown.locator("mark.best")).to_have_text(REPORTS)
     await page.keyboard.press("Tab")  # to the sign
     await page.keyboard.press("Tab")
     await page.keyboard.press("Enter")
@@ -402,7 +403,7 @@ async def test_a_revision_shows_what_changed_and_a_withdrawal_what_was_said(
         judged_site.server.script(rewritten(LAPSE, "", ids=ids), to="revise_sections")
     session_id = await new_session(judged_site.client, page_ids=[document_id])
     page = await chromium_page(f"{judged_site.url}/#/sessions/{session_id}")
-    await expect(page.get_by_title(await title(judged_site), exact=True)).to_be_visible()
+    await expect(page.get_by_title(await title(judged_site), exact=True).first).to_be_visible()
     await page.get_by_role("textbox", name="Your question").fill(QUESTION)
     await page.keyboard.press("Enter")
     # What the run told is still there once the stored answer has come.

@@ -14,7 +14,7 @@ from tests.page.axe import accessible
 from tests.page.browsing import NARROW, PATIENCE, WIDE, Visits
 from tests.page.english import english
 from tests.page.sites import Site
-from tests.page.test_reader import answered, marked_is, marker
+from tests.page.test_reader import answered, marked_is, read
 from tests.unit.pictured_office import png, with_picture
 from tests.unit.placed_pdf import Placed, column, placed_pdf
 from tools.library.ingestion import NewDocument
@@ -206,7 +206,7 @@ async def test_a_marker_leads_to_the_page_that_its_quote_is_on(chromium_page: Vi
     page.on("request", lambda request: asked.append(request.url))
     await page.goto(site_address, wait_until="networkidle")
     assert not [url for url in asked if "vendor/pdf" in url or "/original" in url], "loaded when first wanted"
-    await marker(page).click()
+    await read(page)
     await expect(page.locator(".reader mark.box.current")).to_be_in_viewport()
     tab = page.locator(".reader").get_by_role("link", name="New tab")
     end = citation["end"]

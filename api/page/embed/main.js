@@ -51,7 +51,7 @@ function stand(script) {
     locale: language === "ar" ? "ar-u-nu-latn" : language,
     client: new Client(new URL(".", address), () => key),
     site: new URL(site, location.href),
-    kept: remember === undefined ? null : sessionStorage,
+    kept: remember === undefined ? null : storeOfTab(),
     questions: questions.split("|").filter((each) => each.trim()),
   });
   const inPage = () => [h("section", { "aria-label": title }, headed(title, talk), talk.element)];
@@ -67,8 +67,18 @@ function stand(script) {
   if (box && !place) console.error(`Citewell: data-box: there is no element ${box} in the page.`);
   if (place) place.append(host);
   else if (box === undefined) document.documentElement.append(host); // outside of what a site's own scripts replace
-  else script.after(host);
+  else if (document.body.contains(script)) script.after(host);
+  else document.body.append(host);
   followScheme(host, theme);
+}
+
+/** Give the tab's own store, unless the browser keeps nothing for this page. */
+function storeOfTab() {
+  try {
+    return sessionStorage;
+  } catch {
+    return null;
+  }
 }
 
 /** Say what to do where nothing can be asked. @param {string} key @param {URL} service */

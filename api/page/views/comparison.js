@@ -1,11 +1,11 @@
 /** Documents side by side: a row a point, a column a document, every cell with the quotes that prove it. */
 
 import { fill, h } from "../dom.js";
-import { readable, render } from "../text/reading.js";
+import { readable } from "../text/reading.js";
 import { studies } from "../words/notes/index.js";
 import { said } from "../words/problems.js";
 import { openDialog } from "./dialog.js";
-import { quotesOf } from "./notes_entry.js";
+import { quotesOf, written } from "./notes_entry.js";
 import { keepOver } from "./notes_place.js";
 
 /** @typedef {import("../state/app.js").App} App */
@@ -47,12 +47,18 @@ export function compare(app, ids) {
   function show({ by, documents, rows }) {
     fill(status, !rows.length ? texts.none : by === "model" ? texts.checked : texts.quoted);
     table.hidden = !rows.length;
+    // Roles are said, since on a narrow window rows are drawn as blocks.
     fill(table, h(
       "table",
-      null,
-      h("thead", null, h("tr", null, h("th", { scope: "col" }, texts.point), documents.map(({ title }) => h("th", { scope: "col", dir: "auto" }, title)))),
-      h("tbody", null, rows.map(({ point, cells }) =>
-        h("tr", null, h("th", { scope: "row", dir: "auto" }, point), cells.map((cell) => h("td", null, answerOf(app, cell)))))),
+      { role: "table" },
+      h("thead", { role: "rowgroup" }, h("tr", { role: "row" }, [texts.point, ...documents.map(({ title }) => title)].map((title) =>
+        h("th", { scope: "col", role: "columnheader", dir: "auto" }, title)))),
+      h("tbody", { role: "rowgroup" }, rows.map(({ point, cells }) => h(
+        "tr",
+        { role: "row" },
+        h("th", { scope: "row", role: "rowheader", dir: "auto" }, point),
+        cells.map((cell, at) => h("td", { role: "cell", "data-of": documents[at]?.title }, answerOf(app, cell))),
+      ))),
     ));
   }
 }
@@ -65,5 +71,5 @@ export function compare(app, ids) {
 export function answerOf(app, { state, claims, sources }) {
   if (state !== "said") return [h("p", { class: "muted" }, studies()[state])];
   const own = claims.filter(({ text, citations }) => !citations.some(({ quote }) => quote === text || quote.includes(text)));
-  return [...own.flatMap(({ text }) => render(text)), ...quotesOf(app, claims, sources)];
+  return [...own.map(({ text }) => written(text)), ...quotesOf(app, claims, sources)];
 }

@@ -48,14 +48,14 @@ export async function flashcards(app, ids) {
     fill(card, h("h3", { dir: "auto" }, cards[at]?.question));
     before.disabled = at === 0;
     next.disabled = at === cards.length - 1;
-    answer.disabled = false;
+    answer.hidden = false;
     if (dialog.open) answer.focus();
   }
 
   function turn() {
     const shown = cards[at];
     if (shown) fill(card, h("h3", { dir: "auto" }, shown.question), ...answerOf(app, shown.answer));
-    answer.disabled = true;
+    answer.hidden = true;
     (next.disabled ? cards.length > 1 ? before : close : next).focus();
   }
 }

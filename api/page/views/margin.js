@@ -1,6 +1,7 @@
 /** The cited passages of an answer beside its text, each in step with the first sentence that cites it. */
 
 import { change, fill } from "../dom.js";
+import { cardOf } from "./card.js";
 import { proofs } from "./marker.js";
 
 /** @typedef {{card: HTMLElement, buttons: Element[]}} Beside */
@@ -56,7 +57,7 @@ export function fillMargin(sections, element) {
 
   /** @param {import("./marker.js").Proof} proof */
   function made(proof) {
-    const card = proof.show();
+    const card = proof.show(cardOf);
     const light = (/** @type {boolean} */ lit) => () => {
       for (const button of cards.get(proof.key)?.buttons ?? []) proofs.get(button)?.light(lit);
     };

@@ -5,8 +5,8 @@ import { gradeOf } from "../text/grades.js";
 import { numbersOf } from "../text/numbering.js";
 import { number } from "../words/format.js";
 import { words } from "../words/index.js";
-import { cardOf } from "./card.js";
 import { icon } from "./icons.js";
+import { wanted } from "./later.js";
 import { pin } from "./later.js";
 import { passageIn } from "./passage.js";
 import { verdictProof } from "./proof.js";
@@ -18,7 +18,7 @@ import { CHANGES, SIGNS, changeOf } from "./verdicts.js";
  * What a marker shows.
  * @typedef {object} Proof
  * @property {string} key The same where it is the same.
- * @property {() => HTMLElement} show Makes the card of it.
+ * @property {(make: typeof import("./card.js").cardOf) => HTMLElement} show Makes the card of it.
  * @property {(lit: boolean) => void} light Marks what it proves, and its card.
  * @property {HTMLElement | null} card The one beside the text.
  */
@@ -56,7 +56,7 @@ export function marker(app, index, standing, pieces) {
       "aria-label": words.proof.marker(shown, title, said),
       onclick() {
         if (isPassage || app.reading.value || proof.card?.checkVisibility()) read();
-        else unfold(button, proof.show);
+        else void unfold(button, card);
       },
       onpointerenter: () => proof.light(true),
       onpointerleave: () => proof.light(false),
@@ -66,6 +66,10 @@ export function marker(app, index, standing, pieces) {
     h("span", null, shown),
     sign && icon(sign),
   );
+  const card = async () => {
+    const loaded = await wanted(app, () => import("./card.js"), () => button.click());
+    return loaded && proof.show(loaded.cardOf);
+  };
   const isPassage = passageIn({ claims: [claim] }, answer) !== null;
   const read = () => readFrom(app, button, readingOf(index, standing()));
   const keep = () => {
@@ -79,7 +83,7 @@ export function marker(app, index, standing, pieces) {
   const proof = {
     key: JSON.stringify([shown, title, own.map(({ document_id: id, start, end, freshness }) => [id, start, end, freshness])]),
     card: null,
-    show: () => cardOf(app, shown, standing().answer.sources.find((source) => source.index === index), citationsNow(), read, keep),
+    show: (make) => make(app, shown, standing().answer.sources.find((source) => source.index === index), citationsNow(), read, keep),
     light(lit) {
       for (const piece of pieces) piece.classList.toggle("shown", lit);
       proof.card?.classList.toggle("lit", lit);
@@ -104,7 +108,7 @@ export function badge(standing, pieces) {
       class: `marker sign ${verdict}`,
       "aria-label": words.proof.badge(words.proof.verdicts[verdict]),
       "aria-expanded": "false",
-      onclick: () => unfold(button, () => verdictProof(standing().claim)),
+      onclick: () => void unfold(button, () => verdictProof(standing().claim)),
       onpointerenter: lit(true),
       onpointerleave: lit(false),
     },
@@ -113,21 +117,26 @@ export function badge(standing, pieces) {
   return button;
 }
 
-/** Unfold something below the sentence of a button, or fold it again. @param {HTMLElement} button @param {() => HTMLElement} make */
-function unfold(button, make) {
+/**
+ * Unfold something below the sentence of a button, or fold it again.
+ * @param {HTMLElement} button
+ * @param {() => HTMLElement | null | Promise<HTMLElement | null>} make
+ */
+async function unfold(button, make) {
   const open = unfolded.get(button);
   change(button, { "aria-expanded": String(!open) });
   if (open) {
     unfolded.delete(button);
     return open.remove();
   }
-  const made = make();
+  const made = await make();
+  if (!made || !button.isConnected || unfolded.has(button)) return;
   unfolded.set(button, made);
   for (const each of [made, button]) {
     each.addEventListener("keydown", (event) => {
       if (event.key !== "Escape" || unfolded.get(button) !== made) return;
       event.preventDefault();
-      unfold(button, make);
+      void unfold(button, make);
       button.focus();
     });
   }

@@ -1,7 +1,7 @@
 /** The notes: a list of them, and one of them to be read, edited, put in order, shared and exported. */
 
 import { fill, h } from "../dom.js";
-import { readable, render } from "../text/reading.js";
+import { readable } from "../text/reading.js";
 import { labels as saving } from "../words/along/labels.js";
 import { words as page } from "../words/index.js";
 import { words } from "../words/notes/index.js";
@@ -9,7 +9,7 @@ import { labels } from "../words/notes/labels.js";
 import { openDialog } from "./dialog.js";
 import { icon, textButton } from "./icons.js";
 import { menuButton } from "./menu.js";
-import { noteEntry } from "./notes_entry.js";
+import { noteEntry, written } from "./notes_entry.js";
 import { showNotes } from "./notes_place.js";
 import { saveFile } from "./taking.js";
 
@@ -99,7 +99,7 @@ async function one(app, body, id) {
         icon: /** @type {const} */ ("page"),
         act: () => void saveFile(app, `${path}/export`, format),
       }))), note.is_own && deleting()),
-      ...(note.is_own ? fields(note) : [h("h3", { dir: "auto" }, note.title), ...(note.text ? render(note.text) : [])]),
+      ...(note.is_own ? fields(note) : [h("h3", { dir: "auto" }, note.title), note.text && written(note.text)]),
       shown.length ? h("ol", { class: "entries" }, shown) : h("p", { class: "muted" }, said.empty),
     );
     if (at >= 0) (shown[at] ?? back).querySelector("button")?.focus();

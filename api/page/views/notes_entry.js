@@ -33,10 +33,13 @@ export function noteEntry(app, { question, sections, claims, sources }, own) {
     "li",
     { class: "pinned" },
     h("div", { class: "head" }, h("h3", { dir: "auto" }, title), menu),
-    question && sections.flatMap(({ text, passage }) => (passage ? [] : render(text))),
+    question && sections.flatMap(({ text, passage }) => (passage ? [] : written(text))),
     quotesOf(app, claims, sources),
   );
 }
+
+/** Show a text in Markdown as an answer shows it. @param {string} text */
+export const written = (text) => h("div", { class: "section" }, h("div", { class: "text", dir: "auto" }, render(text)));
 
 /**
  * List the quotes of claims, each once, with where it stands; a press reads it there.
@@ -57,7 +60,7 @@ export function quotesOf(app, claims, sources) {
     const read = () => app.read({ documentId, title: source?.title ?? "", citations: [citation], at: 0 });
     return [h(
       "figure",
-      { class: "quote" },
+      { class: "quote section" },
       quote && h("blockquote", { dir: "auto" }, passageText(citation)),
       h(
         "figcaption",

@@ -13,8 +13,8 @@ import { words } from "../words/index.js";
 import { pointTo } from "./answer_sources.js";
 import { iconButton } from "./icons.js";
 import { incomingView } from "./incoming.js";
+import { wanted } from "./later.js";
 import { addingTools } from "./shelf_adding.js";
-import { shelfCard } from "./shelf_card.js";
 import { shelfCollections } from "./shelf_collections.js";
 import { shelfList } from "./shelf_list.js";
 import { shelfTexts } from "./shelf_texts.js";
@@ -35,6 +35,7 @@ export { addingTools }; // for the first screen, which waits for no file of its 
  * @property {(document: import("../api/types.js").Document) => void} about Shows its card.
  */
 
+const ADOPTED_MS = 1500; // behind all that is looked at first
 const SETTLED_MS = 300; // that the list waits for further documents before it is read anew
 
 /**
@@ -51,7 +52,7 @@ export async function shelf(app, place) {
   const collections = collectionsOf(app);
   await collections.refresh(); // they stand above the list, and would push it down
   /** @type {Actions} */
-  const actions = { tick, tickAll, read, delete: remove, about: (document) => void shelfCard(app, documents, actions, document) };
+  const actions = { tick, tickAll, read, delete: remove, about: (document) => void about(document) };
   const list = shelfList(app, documents, actions);
   const sets = shelfCollections(app, documents, () => adding.menu);
   const adding = addingTools(incoming, { more: () => ({ text: named().make, icon: "set", act: sets.make }) });
@@ -82,7 +83,7 @@ export async function shelf(app, place) {
   app.person.watch((person) => {
     const writes = !person?.scopes || person.scopes.includes("write");
     element.classList.toggle("read-only", !writes);
-    if (person && writes) void incoming.adopt();
+    if (person && writes) setTimeout(() => void incoming.adopt(), ADOPTED_MS);
   });
   // Whoever asks has read why something was refused, and wants to see the answer.
   app.conversation.turns.watch((turns) => isSending(turns.at(-1)?.run ?? null) && incoming.dismissEnded());
@@ -133,6 +134,12 @@ export async function shelf(app, place) {
   function read({ document_id, title }, found) {
     const citations = found ? [pointTo(found)] : [];
     app.read({ documentId: document_id, title, citations, at: citations.length - 1 });
+  }
+
+  /** @param {import("../api/types.js").Document} document @returns {Promise<void>} */
+  async function about(document) {
+    const card = await wanted(app, () => import("./shelf_card.js"), () => void about(document));
+    await card?.shelfCard(app, documents, actions, document);
   }
 
   /** @type {Actions["delete"]} */

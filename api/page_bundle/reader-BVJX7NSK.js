@@ -1,0 +1,1 @@
+import{a}from"./chunk-KSNYEPH7.js";import"./chunk-TQ4GK2CG.js";import"./chunk-I46IRH7Q.js";import"./chunk-NAEAERFG.js";import"./chunk-MEVJJLWL.js";import"./chunk-IDLIHFM7.js";import"./chunk-L7E2IYVB.js";import"./chunk-WOT6VMZA.js";export{a as reader};

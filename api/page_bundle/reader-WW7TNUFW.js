@@ -1,1 +1,0 @@
-import{a}from"./chunk-XLYUZLU3.js";import"./chunk-24TXXOYJ.js";import"./chunk-QDQMWHN4.js";import"./chunk-TFGWHA4W.js";import"./chunk-USVCJRXB.js";import"./chunk-WBEW4XET.js";import"./chunk-WOT6VMZA.js";export{a as reader};
