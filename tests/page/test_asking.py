@@ -82,7 +82,7 @@ async def test_a_question_from_the_first_word_to_the_copied_answer(
     await expect(asked.get_by_role("heading", level=2)).to_have_text("When does unused leave lapse?")
     await expect(asked.get_by_text("1 selected document · Staff handbook")).to_be_visible()
     await expect(asked.get_by_text("Quoted from Staff handbook")).to_be_visible()
-    await expect(asked.get_by_text("no model")).to_be_visible()
+    await expect(asked.locator(".worth")).to_contain_text("quoted exactly")
     await expect(field(page)).to_have_value("")
     await expect(field(page)).to_be_focused()
     await expect(send).to_be_disabled()

@@ -23,10 +23,12 @@ export function fillMargin(sections, element) {
   /** @type {Map<string, Beside>} */
   let cards = new Map();
   let frame = 0;
+  let visible = false;
 
   function update(always = false) {
     frame = 0;
-    if (!always && !element.checkVisibility({ contentVisibilityAuto: true })) return;
+    visible = element.checkVisibility({ contentVisibilityAuto: true });
+    if (!always && !visible) return;
     /** @type {Map<string, Beside>} */
     const found = new Map();
     for (const button of sections.querySelectorAll(".marker")) {
@@ -70,7 +72,7 @@ export function fillMargin(sections, element) {
   // What is written is followed before it is drawn, so that nothing moves; sizes a frame later.
   const sizes = new ResizeObserver(() => later());
   const later = () => (frame ||= requestAnimationFrame(() => update()));
-  new MutationObserver(() => (cards.size < MANY ? update() : later())).observe(sections, { childList: true, subtree: true });
+  new MutationObserver(() => visible && (cards.size < MANY ? update() : later())).observe(sections, { childList: true, subtree: true });
   sizes.observe(sections);
   sizes.observe(element);
   margins.set(element, () => update(true));
