@@ -1,1 +1,0 @@
-import{a}from"./chunk-B4HWPZCM.js";import"./chunk-YSOL2ASZ.js";import"./chunk-I46IRH7Q.js";import"./chunk-J5DS5ZXZ.js";import"./chunk-SW4QBZJ4.js";import"./chunk-5UDSFIPW.js";import"./chunk-6SLBQDIX.js";import"./chunk-WOT6VMZA.js";export{a as reader};
