@@ -113,13 +113,14 @@ def _marked(section: ExportedSection, words: Words) -> str:
     text = fit(section.text)
     code = [(start, end) for start, end in code_spans(text) if text[start] in "`~"]  # and no block of HTML
 
-    def is_code(at: int) -> bool:
-        return any(start <= at < end for start, end in code)
+    def is_code(*places: int) -> bool:
+        return any(all(start <= at < end for at in places) for start, end in code)
 
     # Whatever stands before it, a backslash too, nothing begins where its first two signs are parted.
     added = [(at, 1, JOINER) for at in _broken_out(text) if not is_code(at)]
     added += [(at, 1, DEEPER) for at in _heading_places(text)]
-    added += [(mark.at, 0, _mark(mark, text, words)) for mark in section.marks]
+    # A mark within code would end it: what reads as code to its end was prose to where the claim ends.
+    added += [(mark.at, 0, _mark(mark, text, words)) for mark in section.marks if not is_code(mark.at - 1, mark.at)]
     written: list[str] = []
     done = 0
     for at, _, addition in sorted(added):
