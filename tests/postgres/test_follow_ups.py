@@ -123,7 +123,7 @@ async def test_a_short_question_about_something_else_is_answered_from_its_own_wo
     rules = (
         "# Harbour rules\n\n## Speed\n\nNo boat goes faster than 3 knots inside the wall. The pilot boat is exempt.\n"
     )
-    guide = "# Marina guide\n\n## Fees\n\nA visiting boat pays 31 euros a night.\n\n## Washing\n\nThe laundry opens at eight.\n"
+    guide = "# Marina guide\n\n## Fees\n\nA boat pays 31 euros a night.\n\n## Washing\n\nThe laundry opens at eight.\n"
     async with open_citewell(settings) as opened:
         for name, text in (("rules.md", rules), ("guide.md", guide)):
             await opened.library.ingestor.ingest(Identity(), NewDocument(text=text, name=name))
