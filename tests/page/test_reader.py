@@ -182,6 +182,18 @@ async def test_the_quotes_of_an_answer_are_gone_through_with_the_keyboard(
     await expect(reader(page)).to_be_hidden()
     await expect(marker(page)).to_be_focused()
 
+    row = page.get_by_role("region", name="Documents").get_by_role("row").filter(has_text="Staff handbook")
+    await row.press("Enter")  # it is hidden by what it opens
+    await expect(reader(page).get_by_role("region", name="Text of the document")).to_be_focused()
+    await page.keyboard.press("Escape")
+    await expect(reader(page)).to_be_hidden()
+    await expect(row).to_be_focused()
+    await row.press("Enter")
+    await expect(reader(page)).to_be_visible()
+    await page.get_by_role("textbox", name="Your question").click()
+    await page.keyboard.press("Escape")
+    await expect(reader(page)).to_be_hidden()
+
 
 async def test_a_document_that_has_changed_since(chromium_page: Visits, model_site: Site) -> None:
     document_id = await put(model_site, f"{QUOTE} It hunts at dusk.", title="Birds of Hallgrim")

@@ -94,7 +94,9 @@ export function composer(app) {
   }
 
   function escape() {
-    if (!stop.hidden) stopRun();
+    if (stop.hidden) return false;
+    stopRun();
+    return true;
   }
 
   /** @param {SubmitEvent} event */

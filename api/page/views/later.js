@@ -26,12 +26,17 @@ export async function wanted(app, load, again) {
 export function readerPlaces(app) {
   const place = h("div", { class: "place" });
   const bar = h("div", { class: "place" });
-  const put = once(app, () => import("./reader.js"), ({ reader }) => reader(hostOf(app, bar), place));
-  app.reading.watch((reading) => reading && put());
+  /** @type {Element | null} */
+  let pressed = null;
+  const put = once(app, () => import("./reader.js"), ({ reader }) => reader({ ...hostOf(app, bar), pressed: () => pressed }, place));
+  app.reading.watch((reading) => {
+    pressed = document.activeElement; // before it is hidden
+    if (reading) void put();
+  });
   return { place, bar };
 }
 
-/** Let a reader stand in the page. @param {App} app @param {HTMLElement} bar @returns {import("./reader.js").Host} */
+/** Let a reader stand in the page. @param {App} app @param {HTMLElement} bar @returns {Omit<import("./reader.js").Host, "pressed">} */
 function hostOf(app, bar) {
   return {
     client: app.client,

@@ -20,7 +20,7 @@ export async function linked(home) {
     document.title = `${title} · ${common.page.name}`;
     place.append(h("h1", { class: "seen-by-readers-only" }, common.page.name));
     const reading = new Cell(/** @type {Reading | null} */ (null));
-    reader({ client, reading, read: (next) => reading.set(next), refused: () => undefined, ask: null, page: null }, place);
+    reader({ client, reading, read: (next) => reading.set(next), pressed: () => null, refused: () => undefined, ask: null, page: null }, place);
     // A quote that is no longer there has a checksum that no text has.
     const check = quote === null ? -1 : null;
     reading.set({ documentId, title, citations: [], at: 0, linked: { documentId, start, end, check, segment } });

@@ -32,7 +32,7 @@ export function questionView(app, name) {
   const element = h("header", { class: "asked" }, heading, more, asked, actions);
   const field = questionField(
     { "aria-label": words.conversation.editing, enterkeyhint: "send" },
-    { send: save, escape: close, changed: () => (again.disabled = !field.question()) },
+    { send: save, escape: () => (close(), true), changed: () => (again.disabled = !field.question()) },
   );
   const again = textButton("primary small", save, words.conversation.save);
   const form = h("div", { class: "editing", role: "group", "aria-label": words.conversation.edit },

@@ -24,7 +24,7 @@ export function goToQuestion() {
 /**
  * Make the field that a question is written in.
  * @param {import("../dom.js").Attributes} attributes
- * @param {{send: () => void, escape: () => void, changed?: () => void, keys?: (event: KeyboardEvent) => boolean}} on
+ * @param {{send: () => void, escape: () => boolean, changed?: () => void, keys?: (event: KeyboardEvent) => boolean}} on
  *   `keys` says whether a key meant something else.
  * @returns {QuestionField}
  */
@@ -65,7 +65,7 @@ export function questionField(attributes, { send, escape, changed, keys }) {
     else if (event.key === "Enter" && !event.shiftKey) {
       event.preventDefault();
       send();
-    } else if (event.key === "Escape") escape();
+    } else if (event.key === "Escape" && escape()) event.preventDefault(); // else it closes what is open
   }
 
   return {

@@ -23,6 +23,7 @@ import { toDocument } from "./to_document.js";
  * @property {Client} client
  * @property {Cell<Reading | null>} reading
  * @property {(reading: Reading) => void} read
+ * @property {() => Element | null} pressed Gives what had the focus when a document was opened.
  * @property {() => void} refused Called where credentials are wanted.
  * @property {((text: string, title: string) => void) | null} ask Asks about a passage; null where nothing can be asked.
  * @property {(text: string, documentId: string) => void} [pin] Pins a passage to a note.
@@ -59,12 +60,14 @@ export function reader(app, place) {
   );
   const element = h(
     "section",
-    { class: "reader", role: "complementary", "aria-label": words.reader.label, hidden: true, onkeydown },
+    { class: "reader", role: "complementary", "aria-label": words.reader.label, hidden: true },
     header,
     views.element,
   );
   place.append(element);
-  const pane = sheet(element, () => views.scroller);
+  // Wherever the focus is; what is all that a page shows is closed from within alone.
+  (app.page ? document : element).addEventListener("keydown", (event) => escape(/** @type {KeyboardEvent} */ (event)));
+  const pane = sheet(element, () => views.scroller, app.pressed);
   app.page?.bar.append(toDocument(app.page.app, pane.narrow));
   /** What is on show. @type {import("../state/document.js").Content | null} */
   let content = null;
@@ -188,8 +191,9 @@ export function reader(app, place) {
   }
 
   /** @param {KeyboardEvent} event */
-  function onkeydown(event) {
-    if (event.key !== "Escape" || event.defaultPrevented) return;
+  function escape(event) {
+    if (event.key !== "Escape" || event.defaultPrevented || event.isComposing || element.hidden) return;
+    if (element.closest("[inert]") || document.querySelector("dialog[open], :popover-open")) return; // it closes those
     event.preventDefault();
     const selection = getSelection();
     if (selection && !selection.isCollapsed && element.contains(selection.anchorNode)) selection.removeAllRanges();

@@ -8,8 +8,9 @@ const NARROW = "(max-width: 52rem)"; // as in the style of the frame
  * Open and close an element; what it covers can't be reached meanwhile.
  * @param {HTMLElement} element
  * @param {() => HTMLElement} first Gives what gets the focus.
+ * @param {() => Element | null} pressed Gives what it is opened from.
  */
-export function sheet(element, first) {
+export function sheet(element, first, pressed) {
   const narrow = matchMedia(NARROW);
   /** @type {Element[]} */
   let covered = [];
@@ -30,16 +31,20 @@ export function sheet(element, first) {
 
     open() {
       const opened = element.hidden;
-      const { activeElement } = document;
+      const opener = pressed();
       element.hidden = false;
       if (!opened) return;
       // What opened it may be closing just now, and gives the focus back to where it had it from.
       setTimeout(() => {
         if (element.hidden) return;
-        origin = [document.activeElement, activeElement].find((each) => each && each !== document.body && each.checkVisibility()) ?? null;
-        const byKeyboard = origin?.matches("button:focus-visible, a:focus-visible") ?? false;
+        const { activeElement } = document;
+        const now = activeElement !== document.body && activeElement?.checkVisibility() ? activeElement : null;
+        origin = now ?? (opener === document.body ? null : opener);
+        // What was pressed may be hidden by what it opens, and the focus would be nowhere; a page that loads takes it itself.
+        const isLost = !now && navigator.userActivation.hasBeenActive;
+        const byKeyboard = now?.matches("button:focus-visible, a:focus-visible");
         cover();
-        if (narrow.matches || byKeyboard) first().focus({ preventScroll: true });
+        if (narrow.matches || isLost || byKeyboard) first().focus({ preventScroll: true });
       });
     },
 
