@@ -6,7 +6,7 @@ from contextlib import AsyncExitStack
 import pytest
 from playwright.async_api import Browser, Page, expect
 
-from tests.api.conftest import new_session
+from tests.api.conftest import HANDBOOK, new_session
 from tests.page import firefox
 from tests.page.browsing import Visits
 from tests.page.laid_out import cut_texts, laid_out
@@ -69,13 +69,16 @@ async def test_nothing_moves_as_the_page_and_a_long_session_come(chromium_page: 
         await extractive_site.client.post(f"/api/sessions/{session_id}/runs", json=body)
     page = await chromium_page(extractive_site.url, go=False, viewport={"width": 1440, "height": 900})
     await page.add_init_script(SHIFTS)
-    for address in ("/", f"/#/sessions/{session_id}"):
+    for address in ("/", f"/#/sessions/{session_id}", f"/#/documents/{HANDBOOK}"):
         await page.goto(f"{extractive_site.url}{address}")
         await page.reload()
-        if address != "/":
+        if session_id in address:
             await expect(page.locator(".turn")).to_have_count(TURNS)
             await expect(page.locator(".turn").last).to_be_in_viewport()
-        await settled(page)
+        if HANDBOOK in address:
+            await expect(page.locator(".reader").get_by_text("The notice period is three months.")).to_be_visible()
+        else:
+            await settled(page)
         await page.wait_for_load_state("networkidle")
         shifted = await page.evaluate("window.shifted")
         assert sum(value for value, _ in shifted) <= MOST_SHIFT, (address, shifted)

@@ -132,6 +132,7 @@ export class App {
 
   /** Read what there is: the session that the address names, the others, and the models. */
   async begin() {
+    this.reading.set(readingHere()); // before anything is drawn, so that nothing has to make room for it
     const known = this.workspaces.read();
     if (this.client.workspace) await known; // it may be gone, and the session is in it
     await Promise.all([
@@ -141,7 +142,6 @@ export class App {
       this.sessions.read(),
       this.attempt(async () => this.models.set(await this.client.models())),
     ]);
-    this.reading.set(readingHere());
     this.begun.set(true);
   }
 
