@@ -46,16 +46,16 @@ export class Client {
   /**
    * Send a request and give its reply, once that is a success.
    * @param {string} path
-   * @param {{method?: string, json?: unknown, headers?: Record<string, string>, signal?: AbortSignal, chosen?: boolean}}
-   *   [request] `chosen`: whether it names the chosen workspace.
+   * @param {{method?: string, json?: unknown, headers?: Record<string, string>, signal?: AbortSignal, chosen?: boolean, keepalive?: boolean}}
+   *   [request] `chosen`: whether it names the chosen workspace; `keepalive`: whether it outlives the page.
    * @returns {Promise<Response>}
    * @throws {Problem}
    */
-  async send(path, { method = "GET", json, headers = {}, signal, chosen = true } = {}) {
+  async send(path, { method = "GET", json, headers = {}, signal, chosen = true, keepalive = method === "DELETE" } = {}) {
     const credentials = this.credentials();
     if (!chosen) delete credentials[WORKSPACE];
     /** @type {RequestInit} */
-    const init = { method, headers: { ...credentials, ...headers }, cache: "no-store", keepalive: method === "DELETE" };
+    const init = { method, headers: { ...credentials, ...headers }, cache: "no-store", keepalive };
     if (signal) init.signal = signal;
     if (json !== undefined) {
       init.body = JSON.stringify(json);

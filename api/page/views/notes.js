@@ -17,18 +17,22 @@ import { saveFile } from "./taking.js";
 /** @typedef {import("../api/types.js").Note} Note */
 /** @typedef {import("../api/types.js").NoteSummary} NoteSummary */
 
+const PAUSE = 1000; // milliseconds after the last key
+
 /**
  * Open them.
  * @param {App} app
  * @param {string} id Of one of them; "" for the list.
+ * @param {(dialog: HTMLElement) => void} drawn Called once it is there.
  */
-export function notes(app, id) {
+export function notes(app, id, drawn) {
   const body = h("div", { class: "note" });
   const dialog = openDialog(labels().notes, { class: "notes" }, body);
   void app.attempt(async () => {
     await readable();
-    if (id) await one(app, body, id);
+    if (id) await one(app, dialog, body, id);
     else await list(app, body);
+    drawn(dialog);
   }).then((done) => done || dialog.close());
   return dialog;
 }
@@ -71,12 +75,38 @@ async function list(app, body) {
   fill(body, begin, rows.childElementCount ? rows : h("p", { class: "muted" }, said.none), more);
 }
 
-/** @param {App} app @param {HTMLElement} body @param {string} id */
-async function one(app, body, id) {
+/** @param {App} app @param {HTMLDialogElement} dialog @param {HTMLElement} body @param {string} id */
+async function one(app, dialog, body, id) {
   const said = words();
   const path = `api/notes/${id}`;
   const back = textButton("quiet small", () => showNotes(app), icon("back"), said.all);
+  /** What was typed and is not saved yet. @type {import("../api/types.js").NoteChange} */
+  let typed = {};
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let pause;
+  const leave = () => void save(true);
+  addEventListener("pagehide", leave);
+  dialog.addEventListener("close", () => {
+    removeEventListener("pagehide", leave);
+    void save();
+  }, { once: true });
   await read();
+
+  /** Save what is typed in a while, if no more comes. @param {import("../api/types.js").NoteChange} change */
+  function keep(change) {
+    typed = { ...typed, ...change };
+    clearTimeout(pause);
+    pause = setTimeout(() => void save(), PAUSE);
+  }
+
+  async function save(isLeaving = false) {
+    clearTimeout(pause);
+    const json = typed;
+    typed = {};
+    if (!Object.keys(json).length) return;
+    const done = await app.attempt(() => app.client.send(path, { method: "PATCH", json, keepalive: isLeaving }));
+    if (!done) typed = { ...json, ...typed };
+  }
 
   /** @param {number} [at] Which entry is to have the focus. */
   async function read(at = -1) {
@@ -108,9 +138,14 @@ async function one(app, body, id) {
   /** @param {NoteSummary} note */
   function fields({ title, text, shared }) {
     const name = h("input", { type: "text", class: "name", maxlength: 255, dir: "auto", "aria-label": said.title, ".value": title });
-    name.onchange = () => name.value.trim() ? void change(() => send({ title: name.value.trim() })) : (name.value = title);
+    name.oninput = () => keep({ title: name.value.trim() || title });
+    name.onchange = () => {
+      name.value = name.value.trim() || title;
+      void save();
+    };
     const area = h("textarea", { rows: 3, maxlength: 20_000, dir: "auto", "aria-label": said.text, placeholder: said.text, ".value": text });
-    area.onchange = () => void change(() => send({ text: area.value.trim() }));
+    area.oninput = () => keep({ text: area.value.trim() });
+    area.onchange = () => void save();
     const share = h("input", { type: "checkbox", checked: shared });
     share.onchange = () => void change(() => send({ shared: share.checked }));
     return [name, area, h("label", { class: "choice" }, share, said.share)];
@@ -119,6 +154,7 @@ async function one(app, body, id) {
   function deleting() {
     const button = textButton("quiet small danger", () => {
       if (button.textContent !== said.sure) return fill(button, said.sure);
+      typed = {};
       void app.attempt(() => app.client.send(path, { method: "DELETE" })).then((done) => done && showNotes(app));
     }, icon("trash"), said.delete);
     return button;
@@ -130,6 +166,7 @@ async function one(app, body, id) {
   /** @param {() => Promise<unknown>} act @param {number} [at] Which entry is to have the focus then; without it nothing is drawn anew. */
   async function change(act, at) {
     await app.attempt(async () => {
+      await save(); // what is drawn anew is what is stored
       await act();
       if (at !== undefined) await read(at);
     });
