@@ -1,5 +1,6 @@
 """Answers and passages are pinned to a note, read again where they stand, put in order, and taken along."""
 
+import asyncio
 import re
 
 from playwright.async_api import expect
@@ -7,7 +8,7 @@ from playwright.async_api import expect
 from graph.evidence import Identity
 from tests.api.conftest import HANDBOOK, new_session
 from tests.page.axe import accessible
-from tests.page.browsing import NARROW, Visits
+from tests.page.browsing import NARROW, PATIENCE, Visits
 from tests.page.english import english
 from tests.page.sites import Site
 from tests.scripted_openai import answer
@@ -52,6 +53,11 @@ async def test_what_is_pinned_is_read_again_in_its_place_and_taken_along(
     await entries.last.get_by_role("button", name=re.compile("Rules for herons . Fees")).click()
     await expect(notes).to_have_count(0)
     await expect(page.locator(".reader mark", has_text=FEE).first).to_be_visible()
+    for _ in range(2):  # the quote that is read already lies beneath the note, too
+        await page.go_back()
+        await expect(entries.last.get_by_role("button", name=re.compile("Rules for herons . Fees"))).to_be_focused()
+        await page.go_forward()
+        await expect(notes).to_have_count(0)
     await page.go_back()
     await expect(entries).to_have_count(2)
     await entries.last.get_by_role("button", name=re.compile("^More about")).click()
@@ -60,6 +66,12 @@ async def test_what_is_pinned_is_read_again_in_its_place_and_taken_along(
     await expect(entries.first.get_by_role("button").first).to_be_focused()
     await notes.get_by_label(english("notes/title")).fill("Herons")
     await notes.get_by_label(english("notes/text")).fill("They **pay**.")
+    await page.reload()  # before a pause
+    async with asyncio.timeout(PATIENCE / 1000):
+        while not (await extractive_site.client.get(f"/api/notes/{note['note_id']}")).json()["note"]["text"]:
+            await asyncio.sleep(0.05)
+    await page.reload()
+    await expect(notes.get_by_label(english("notes/text"))).to_have_value("They **pay**.")
     await notes.get_by_label(english("notes/share")).check()
     async with page.expect_download() as saved:
         await notes.get_by_role("button", name=english("notes/save")).click()

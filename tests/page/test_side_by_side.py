@@ -57,6 +57,41 @@ async def test_documents_are_quoted_side_by_side_and_their_terms_are_cards(
     await accessible(page, "a card")
 
 
+async def test_what_is_closed_is_given_up_and_what_fails_is_no_longer_waited_for(
+    extractive_site: Site, chromium_page: Visits
+) -> None:
+    page = await chromium_page(extractive_site.url, faults=["Cannot read properties of undefined"])
+    await ticked(page, "Staff handbook", "Travel policy")
+    dialog = page.get_by_role("dialog", name=english("notes/compareTitle"))
+    make = dialog.get_by_role("button", name=english("notes/compare"))
+
+    async def compare() -> None:
+        await page.get_by_role("button", name=english("notes/compare"), exact=True).click()
+        await dialog.get_by_label(english("notes/by")).fill(QUESTION)
+        await make.click()
+
+    await page.route("**/api/comparisons", lambda _: None)  # it takes for ever
+    await compare()
+    await expect(make).to_be_disabled()
+    async with page.expect_event("requestfailed"):
+        await page.keyboard.press("Escape")
+    await page.go_forward()
+    await expect(dialog).to_have_count(0)
+    await page.go_back()
+
+    await page.unroute("**/api/comparisons")
+    await page.route("**/api/comparisons", lambda route: route.fulfill(json={"rows": [{}], "documents": []}))
+    await compare()
+    await expect(make).to_be_enabled()
+    await expect(dialog.get_by_role("status")).to_be_empty()
+    await page.keyboard.press("Escape")
+
+    none = {"by": "model", "cards": [], "dropped": 0}
+    await page.route("**/api/flashcards", lambda route: route.fulfill(json=none))
+    await page.get_by_role("button", name="Cards", exact=True).click()
+    await expect(page.get_by_role("dialog").get_by_text(english("notes/noneFound"))).to_be_visible()
+
+
 async def test_a_models_points_are_rows_and_what_is_not_confirmed_is_said_to_be_left_out(
     model_site: Site, chromium_page: Visits
 ) -> None:

@@ -13,6 +13,9 @@ import { ROOMY, addressOf, addressed } from "./app.js";
  * @property {Reading} [reading]
  * @property {number} [back] How many steps lead back to before the document.
  * @property {"sessions" | "documents"} [over] Which drawer is open.
+ * @property {string} [note] Which note lies over the page; "" for the list of them.
+ * @property {number} [dialog] Which kept dialog lies over the page.
+ * @property {number} [from] Which kept dialog the document was opened from.
  */
 
 /** Whether a step back is under way, and which drawer is to be open once it is taken. */
@@ -50,9 +53,10 @@ export function followSteps(app) {
 export function stepTo(reading, isOpen) {
   const session = addressed();
   const address = (session ? addressOf(session) : "#") + addressHere(reading);
-  const { back } = step();
-  if (isOpen && address === location.hash) history.replaceState({ reading, back }, "");
-  else history.pushState({ reading, back: isOpen ? back && back + 1 : 1 }, "", address);
+  const { back, note, dialog, from } = step();
+  const isOver = note !== undefined || dialog !== undefined; // that is a step of its own, which Back leads to
+  if (isOpen && !isOver && address === location.hash) history.replaceState({ reading, back, from }, "");
+  else history.pushState({ reading, back: isOpen ? back && back + 1 : 1, from: dialog ?? from }, "", address);
 }
 
 /** Give what is read at the step that the page is at, as it was left. @returns {Reading | null} */

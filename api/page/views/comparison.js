@@ -1,5 +1,6 @@
 /** Documents side by side: a row a point, a column a document, every cell with the quotes that prove it. */
 
+import { Problem } from "../api/problem.js";
 import { fill, h } from "../dom.js";
 import { readable } from "../text/reading.js";
 import { studies } from "../words/notes/index.js";
@@ -25,7 +26,7 @@ export function compare(app, ids) {
   const form = h("form", { onsubmit: asked }, h("label", { for: "compared-by" }, writes ? texts.byModel : texts.by), h("p", { class: "pair" }, question, make));
   const status = h("p", { class: "muted", role: "status" });
   const table = h("div", { class: "compared", tabindex: 0, role: "region", "aria-label": texts.compareTitle, hidden: true });
-  keepOver(openDialog(texts.compareTitle, { class: "notes wide" }, form, status, table));
+  const gone = keepOver(openDialog(texts.compareTitle, { class: "notes wide" }, form, status, table));
   question.focus();
 
   /** @param {SubmitEvent} event */
@@ -35,12 +36,15 @@ export function compare(app, ids) {
     fill(status, texts.working);
     try {
       const json = { document_ids: ids, question: question.value.trim(), model: app.selection.options.value.model };
-      const [compared] = await Promise.all([app.client.json("api/comparisons", { method: "POST", json, list: "rows" }), readable()]);
+      const [compared] = await Promise.all([app.client.json("api/comparisons", { method: "POST", json, list: "rows", signal: gone }), readable()]);
       show(compared);
     } catch (error) {
-      fill(status, said(/** @type {import("../api/problem.js").Problem} */ (error)));
+      if (gone.aborted) return;
+      fill(status, error instanceof Problem ? said(error) : "");
+      if (!(error instanceof Problem)) throw error;
+    } finally {
+      make.disabled = false;
     }
-    make.disabled = false;
   }
 
   /** @param {Comparison} compared */

@@ -1,5 +1,6 @@
 /** Cards to learn documents by: a question, and behind it an answer with the quotes that prove it. */
 
+import { Problem } from "../api/problem.js";
 import { fill, h } from "../dom.js";
 import { readable } from "../text/reading.js";
 import { number } from "../words/format.js";
@@ -21,17 +22,22 @@ export async function flashcards(app, ids) {
   const card = h("div", { class: "flashcard note", "aria-live": "polite" });
   const tools = h("div", { class: "choices" });
   const dialog = openDialog(texts.cards, { class: "notes" }, status, card, tools);
-  keepOver(dialog);
+  const gone = keepOver(dialog);
   /** @type {import("../api/types.js").Flashcard[]} */
   let cards = [];
   let dropped = 0;
+  /** @type {import("../api/types.js").Flashcards["by"]} */
+  let by;
   try {
     const json = { document_ids: ids, model: app.selection.options.value.model };
-    [{ cards, dropped }] = await Promise.all([app.client.json("api/flashcards", { method: "POST", json, list: "cards" }), readable()]);
+    [{ by, cards, dropped }] = await Promise.all([app.client.json("api/flashcards", { method: "POST", json, list: "cards", signal: gone }), readable()]);
   } catch (error) {
-    return fill(status, said(/** @type {import("../api/problem.js").Problem} */ (error)));
+    if (gone.aborted) return;
+    fill(status, error instanceof Problem ? said(error) : "");
+    if (error instanceof Problem) return;
+    throw error;
   }
-  if (!cards.length) return fill(status, dropped ? texts.dropped(dropped) : texts.noCards);
+  if (!cards.length) return fill(status, dropped ? texts.dropped(dropped) : by === "model" ? texts.noneFound : texts.noCards);
   const close = /** @type {HTMLElement} */ (dialog.querySelector("button"));
   const before = textButton("", () => show(at - 1), icon("back"), texts.before);
   const next = textButton("", () => show(at + 1), texts.next, icon("next"));

@@ -2,10 +2,14 @@
 
 import { wanted } from "./later.js";
 
-/** Those that are kept as they are, since what they show took long. @type {HTMLDialogElement[]} */
-const kept = [];
+/** Those that are kept as they are, since what they show took long, as long as a step leads to them.
+ * @type {Map<number, {dialog: HTMLDialogElement, gone: AbortController}>} */
+const kept = new Map();
+let count = 0;
 /** @type {HTMLDialogElement | null} */
 let shown = null;
+/** What had the focus in the dialog that was left last: its place among the dialog's quotes. */
+let pressed = -1;
 
 /** Open the notes, or one of them. @param {App} app @param {string} [note] */
 export function showNotes(app, note = "") {
@@ -13,16 +17,22 @@ export function showNotes(app, note = "") {
   void open(app);
 }
 
-/** Let a dialog that is open be a step. @param {HTMLDialogElement} dialog */
+/** Let a dialog that is open be a step. @param {HTMLDialogElement} dialog @returns {AbortSignal} Tells when nothing leads to it any more. */
 export function keepOver(dialog) {
-  step({ dialog: kept.push(dialog) - 1 });
+  const gone = new AbortController();
+  kept.set(++count, { dialog, gone });
+  step({ dialog: count });
   put(dialog);
+  return gone.signal;
 }
 
 /** Follow the steps of the browser. @param {App} app */
 export function followNotes(app) {
-  addEventListener("popstate", () => void open(app));
-  app.reading.watch((reading) => reading && leave()); // what is read is another step, beneath which they are
+  addEventListener("popstate", () => {
+    forget();
+    void open(app);
+  });
+  app.reading.watch((reading) => reading && !isOver() && leave()); // what is read is another step, beneath which they are
   app.begun.watch((begun) => begun && void open(app));
 }
 
@@ -34,21 +44,35 @@ function step(over) {
   else history.pushState({ ...state, over: undefined, ...over, ...(state?.back && { back: state.back + 1 }) }, "");
 }
 
+/** Let go of the dialogs that neither this step nor what it was opened from is. */
+function forget() {
+  const { dialog, from } = history.state ?? {};
+  for (const [id, { gone }] of kept) {
+    if (id === dialog || id === from) continue;
+    gone.abort();
+    kept.delete(id);
+  }
+}
+
+/** @param {HTMLElement} dialog @returns {HTMLElement[]} */
+const quotes = (dialog) => [...dialog.querySelectorAll(/** @type {"button"} */ (".quote button"))];
+
 const isOver = () => history.state?.note !== undefined || history.state?.dialog !== undefined;
 
 /** Show what lies over the page at this step. @param {App} app */
 async function open(app) {
   leave();
   const { note, dialog } = history.state ?? {};
-  const before = kept[dialog];
+  const before = kept.get(dialog)?.dialog;
   if (before) {
     document.body.append(before);
     before.showModal();
+    quotes(before)[pressed]?.focus();
     return put(before);
   }
   if (note === undefined) return;
   const loaded = await wanted(app, () => import("./notes.js"), () => void open(app));
-  if (loaded && !shown && history.state?.note === note) put(loaded.notes(app, note));
+  if (loaded && !shown && history.state?.note === note) put(loaded.notes(app, note, (made) => quotes(made)[pressed]?.focus()));
 }
 
 /** @param {HTMLDialogElement} dialog */
@@ -59,6 +83,7 @@ function put(dialog) {
 
 function leave() {
   const dialog = shown;
+  if (dialog) pressed = quotes(dialog).findIndex((each) => each === document.activeElement);
   shown = null;
   dialog?.close();
 }

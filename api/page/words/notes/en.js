@@ -18,7 +18,7 @@ export const notes = {
   remove: "Take out",
   delete: "Delete note",
   sure: "Delete it for good?",
-  save: "Save the note",
+  save: "Save as a file",
   read: "Read it in the document",
 };
 
@@ -40,6 +40,7 @@ export const studies = {
   next: "Next card",
   before: "Card before",
   at: (/** @type {string} */ at, /** @type {string} */ of) => `Card ${at} of ${of}`,
+  noneFound: "The model found nothing to ask here.",
   noCards: "These documents define no terms and ask no questions of their own. With a model, cards are made of any text.",
   dropped: (/** @type {number} */ count) => (count === 1 ? "1 more was left out: its answer was not confirmed." : `${count} more were left out: their answers were not confirmed.`),
 };

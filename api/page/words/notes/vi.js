@@ -19,7 +19,7 @@ export const notes = {
   remove: "Bỏ ra",
   delete: "Xóa ghi chú",
   sure: "Xóa hẳn chứ?",
-  save: "Lưu ghi chú",
+  save: "Lưu thành tệp",
   read: "Đọc trong tài liệu",
 };
 
@@ -42,6 +42,7 @@ export const studies = {
   next: "Thẻ sau",
   before: "Thẻ trước",
   at: (at, of) => `Thẻ ${at} trên ${of}`,
+  noneFound: "Mô hình không tìm thấy gì để hỏi ở đây.",
   noCards: "Các tài liệu này không định nghĩa thuật ngữ và không tự đặt câu hỏi. Có mô hình thì thẻ được tạo từ mọi văn bản.",
   dropped: (count) => `Đã lược bỏ ${count} thẻ: câu trả lời không được xác nhận.`,
 };

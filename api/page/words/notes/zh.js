@@ -19,7 +19,7 @@ export const notes = {
   remove: "移出",
   delete: "删除笔记",
   sure: "确定永久删除？",
-  save: "保存笔记",
+  save: "另存为文件",
   read: "在文档中阅读",
 };
 
@@ -42,6 +42,7 @@ export const studies = {
   next: "下一张",
   before: "上一张",
   at: (at, of) => `第 ${at} 张，共 ${of} 张`,
+  noneFound: "模型在这里没有找到可问的内容。",
   noCards: "这些文档没有定义术语，也没有自问自答。有模型时，任何文本都能制作卡片。",
   dropped: (count) => `另有 ${count} 张已略去：答案未经证实。`,
 };
