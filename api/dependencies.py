@@ -75,7 +75,8 @@ class GrantedRunner:
     async def start(self, session_id: str, request: RunRequest) -> Run:
         """Start a run as ``Runner.start`` does. Raises what that raises, and RateLimited."""
         spaces = self._identity.spaces
-        context = replace(request.context, allowed_spaces=None if spaces is None else list(spaces))
+        allowed = None if spaces is None else list(spaces)
+        context = replace(request.context, allowed_spaces=allowed, is_shared=self._identity.is_shared)
         await self._limits.take_run(self._grant)
         try:
             run = await self._runner.start(session_id, replace(request, context=context))
