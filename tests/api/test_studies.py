@@ -1,5 +1,6 @@
 """Comparisons and flashcards over HTTP: every cell and card is checked, bounded, and charged."""
 
+import asyncio
 import json
 from typing import Any
 from uuid import uuid4
@@ -84,7 +85,7 @@ async def test_a_model_proposes_points_and_what_its_judge_doubts_is_left_out(
         assert (good["state"], good["claims"][0]["text"], quotes(good)) == ("said", said["text"], [LEAVE])
         assert doubted == {"document_id": OLD, "state": "doubted", "claims": [], "sources": []}
         spent = (await client.get("/api/spending")).json()["total"]
-        assert (spent["calls"], spent["runs"]) == (5, 0)
+        assert (spent["calls"], spent["runs"]) == (5, 1)
 
 
 async def test_what_is_late_or_has_no_budget_stays_unasked(
@@ -149,12 +150,39 @@ async def test_a_limit_of_the_day_refuses_before_a_model_is_asked(
         await put(citewell, OLD, "Old handbook", f"# Leave\n\n{OLD_LEAVE}\n")
         asked = {"document_ids": [HANDBOOK, OLD], "question": QUESTION}
         assert (await client.post("/api/comparisons", json=asked)).status_code == 200
+        assert (await client.get("/api/spending")).json()["total"]["runs"] == 1
         calls = len(scripted_openai.requests)
         for path, body in (("comparisons", asked), ("flashcards", {"document_ids": [OLD]})):
             refused = await client.post(f"/api/{path}", json=body)
             assert (refused.status_code, refused.json()["code"]) == (429, "spending_limit_reached")
         assert len(scripted_openai.requests) == calls
         assert (await client.post("/api/comparisons", json=asked | {"model": "extractive"})).status_code == 200
+
+
+async def test_what_asks_many_questions_is_one_of_the_days_runs_also_without_a_model(
+    settings: Settings, citewell: Citewell
+) -> None:
+    spending = SpendingSettings.model_validate({"user": {"runs": 3}})
+    configured = settings.model_copy(update={"spending": spending})
+    async with open_citewell(configured) as limited, client_of(create_app(configured, citewell=limited)) as client:
+        asked = {"document_ids": [HANDBOOK, TRAVEL], "question": QUESTION}
+        told = [(await client.post("/api/comparisons", json=asked)).status_code for _ in range(2)]
+        unknown = await client.post("/api/comparisons", json=asked | {"document_ids": [HANDBOOK, OLD]})
+        told.append((await client.post("/api/flashcards", json={"document_ids": [HANDBOOK]})).status_code)
+        body = (await client.get("/api/spending")).json()
+        refused = await client.post("/api/comparisons", json=asked)
+    assert (told, unknown.status_code) == ([200, 200, 200], 404)
+    assert (body["total"]["runs"], body["limits"][0]["used"]) == (3, "3")
+    assert (refused.status_code, refused.json()["code"]) == (429, "spending_limit_reached")
+
+
+async def test_no_more_begin_together_than_the_day_has_runs(settings: Settings, citewell: Citewell) -> None:
+    spending = SpendingSettings.model_validate({"user": {"runs": 2}})
+    configured = settings.model_copy(update={"spending": spending})
+    async with open_citewell(configured) as limited, client_of(create_app(configured, citewell=limited)) as client:
+        asked = {"document_ids": [HANDBOOK, TRAVEL], "question": QUESTION}
+        told = await asyncio.gather(*(client.post("/api/comparisons", json=asked) for _ in range(4)))
+    assert sorted(each.status_code for each in told) == [200, 200, 429, 429]
 
 
 async def test_a_comparison_counts_as_a_run_of_its_key_and_a_refused_one_does_not(
