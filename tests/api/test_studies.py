@@ -14,11 +14,11 @@ from graph.entrypoint import Citewell, open_citewell
 from graph.evidence import Identity
 from tests.api.conftest import HANDBOOK, TRAVEL, with_model
 from tests.api.serving import client_of
-from tests.scripted_openai import ScriptedOpenAI, answer, say
+from tests.scripted_openai import Hold, Reply, Say, ScriptedOpenAI, answer, say
 from tools.auth.api_keys import ApiKeys, KeyTerms
 from tools.auth.identities import Limits
 from tools.library.ingestion import NewDocument
-from tools.settings import AuthSettings, Settings, SpendingSettings
+from tools.settings import AuthSettings, RunSettings, Settings, SpendingSettings
 
 OLD = str(uuid4())
 LEAVE = "Every employee gets 25 days of annual leave a year."
@@ -197,3 +197,47 @@ async def test_a_comparison_counts_as_a_run_of_its_key_and_a_refused_one_does_no
         known = {"document_ids": [HANDBOOK, TRAVEL], "question": QUESTION}
         told = [(await client.post("/api/comparisons", json=body)).status_code for body in (unknown, known, known)]
         assert told == [404, 200, 429]
+
+
+async def test_studies_take_turns_and_more_than_may_wait_are_refused(
+    settings: Settings, scripted_openai: ScriptedOpenAI, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("api.routes.study_routes.WAITING_FOR_EACH", 1)
+    configured = with_model(settings, scripted_openai).model_copy(update={"runs": RunSettings(max_active=3)})
+    async with open_citewell(configured) as citewell, client_of(create_app(configured, citewell=citewell)) as client:
+        await put(citewell, HANDBOOK, "Staff handbook", f"# Leave\n\n{LEAVE}\n")
+        await put(citewell, OLD, "Old handbook", f"# Leave\n\n{OLD_LEAVE}\n")
+        hold = Hold()
+        scripted_openai.script(Reply(steps=[Say("{"), hold]), to="generate_answer", when="25 days")
+        asked = {"document_ids": [HANDBOOK, OLD], "question": QUESTION}
+        first = asyncio.create_task(client.post("/api/comparisons", json=asked))
+        await asyncio.to_thread(hold.wait_reached)
+        paths = {"comparisons": asked, "flashcards": {"document_ids": [OLD]}}
+        others = [asyncio.create_task(client.post(f"/api/{path}", json=body)) for path, body in paths.items()]
+        [refused], [waiting] = await asyncio.wait(others, return_when=asyncio.FIRST_COMPLETED)
+        told = refused.result()
+        assert (told.status_code, told.json()["code"], "retry-after" in told.headers) == (503, "overloaded", True)
+        assert len(scripted_openai.asked("generate_answer")) <= len(asked["document_ids"])
+        hold.release()
+        assert [(await each).status_code for each in (first, waiting)] == [200, 200]
+
+
+async def test_who_leaves_stops_the_work_which_was_a_run(
+    settings: Settings, scripted_openai: ScriptedOpenAI, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tools.studies.asking.ANSWER_SECONDS", 600.0)  # it is not that which stops it
+    configured = with_model(settings, scripted_openai).model_copy(update={"runs": RunSettings(max_active=1)})
+    async with open_citewell(configured) as citewell, client_of(create_app(configured, citewell=citewell)) as client:
+        await put(citewell, HANDBOOK, "Staff handbook", f"# Leave\n\n{LEAVE}\n")
+        await put(citewell, OLD, "Old handbook", f"# Leave\n\n{OLD_LEAVE}\n")
+        hold = Hold()
+        scripted_openai.script(Reply(steps=[Say("{"), hold]), to="generate_answer", when="25 days")
+        asked = {"document_ids": [HANDBOOK, OLD], "question": QUESTION}
+        leaving = asyncio.create_task(client.post("/api/comparisons", json=asked))
+        await asyncio.to_thread(hold.wait_reached)
+        leaving.cancel()
+        [held] = [each for each in scripted_openai.asked("generate_answer") if "25 days" in each.text]
+        assert await asyncio.to_thread(held.wait_disconnected)
+        assert (await client.post("/api/comparisons", json=asked)).status_code == 200  # the turn is free again
+        spent = (await client.get("/api/spending")).json()["total"]
+        assert (spent["runs"], spent["estimated_calls"] >= 1) == (2, True)

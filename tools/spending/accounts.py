@@ -148,7 +148,7 @@ class Gate:
     async def open(self, payer: Payer, *, checked: bool = True, asks_models: bool = True) -> "RunAccount":
         """Open the account of a run, with ``checked`` only where no limit is reached.
 
-        What asks no models is refused for a limit of runs alone.
+        What asks no models to write or to judge is refused for a limit of runs alone.
 
         Raises SpendingLimitReached, DatabaseUnavailable.
         """
@@ -191,9 +191,7 @@ class Gate:
         oldest = min(readings, default=monotonic())
         self._settled = [each for each in self._settled if (each.settled_at or 0) >= oldest]
 
-    def reached(
-        self, account: "RunAccount", *, before_run: bool = False, asks_models: bool = True
-    ) -> Reached | None:
+    def reached(self, account: "RunAccount", *, before_run: bool = False, asks_models: bool = True) -> Reached | None:
         """Return the first limit that is reached: of runs only before one more, of others where models are asked."""
         for scope, limits in account.limits.items():
             seen = account.seen.get(scope)

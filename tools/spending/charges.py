@@ -239,8 +239,8 @@ class Spending:
     async def as_run(self, identity: Identity, kind: Study, *, asks_models: bool) -> AsyncIterator[None]:
         """Count work of an identity as one of the day's runs as it begins, and charge what it uses.
 
-        What asks no models is refused for a limit of runs alone. Raises SpendingLimitReached, NotFound,
-        DatabaseUnavailable.
+        What asks no models to write or to judge is refused for a limit of runs alone. Raises
+        SpendingLimitReached, NotFound, DatabaseUnavailable.
         """
         account = await self.gate.open(self._payer(identity), asks_models=asks_models)
         try:
