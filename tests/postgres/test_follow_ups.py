@@ -117,3 +117,15 @@ async def test_a_client_that_sends_the_conversation_itself_is_told_from_a_refusa
     history = [{"question": state.asked, "standalone_question": state.asked, "answer": state.sections[-1]["text"]}]
     state = await asked.ask("What about breakfast?", history=history)
     assert state.standalone_question == "What about breakfast?"
+
+
+async def test_a_short_question_about_something_else_is_answered_from_its_own_words(settings: Settings) -> None:
+    rules = (
+        "# Harbour rules\n\n## Speed\n\nNo boat goes faster than 3 knots inside the wall. The pilot boat is exempt.\n"
+    )
+    guide = "# Marina guide\n\n## Fees\n\nA boat pays 31 euros a night.\n\n## Washing\n\nThe laundry opens at eight.\n"
+    async with open_citewell(settings) as opened:
+        for name, text in (("rules.md", rules), ("guide.md", guide)):
+            await opened.library.ingestor.ingest(Identity(), NewDocument(text=text, name=name))
+        _, laundry = await answers(opened, "How fast may a boat go inside the wall?", "When does the laundry open?")
+    assert "at eight" in laundry

@@ -41,6 +41,7 @@ class LibraryWords:
     find: tuple[re.Pattern[str], ...]
     mention: tuple[re.Pattern[str], ...]
     edit: tuple[re.Pattern[str], ...]
+    request: tuple[re.Pattern[str], ...]
 
     def kinds(self, line: str) -> dict[str, str] | None:
         """Return the kinds of the words of a line, and what they capture; None where another word stands in it."""
@@ -131,7 +132,8 @@ def library_question(question: str, *, after_listing: bool = False, alone: bool 
             ("mention", language.mention),
             ("find", language.find),
         )
-        if any(_is_order(pattern.fullmatch(asked), question) for pattern in language.edit):
+        orders = language.request if question.rstrip().endswith(("?", "？")) else language.edit
+        if any(pattern.fullmatch(asked) for pattern in orders):
             file = _FILE.search(asked)
             return _named("edit", file.groupdict() if file else {})
         for asks, patterns in told:
@@ -171,11 +173,6 @@ def _is_of_library(kinds: Mapping[str, str], *, after_listing: bool, alone: bool
         asked and (has("them", "changed") or "type" in kinds),
     )
     return any(of_library) or (alone and any(of_what_is_in_view)) or (after_listing and any(of_listing))
-
-
-def _is_order(found: re.Match[str] | None, question: str) -> bool:
-    """Whether a line that an order's pattern matches is one: a question is, where it asks for it ("Could you ...?")."""
-    return found is not None and (bool(found["asked_0"]) or not question.rstrip().endswith(("?", "？")))
 
 
 def _line(question: str) -> str | None:

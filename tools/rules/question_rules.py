@@ -14,7 +14,7 @@ from text.late_patterns import late_pattern
 from text.scripts import LATIN_CAPITAL
 from text.sentences import sentences
 from text.words import cut_near, cuts_word, without_framing
-from tools.rules.follow_ups import standalone
+from tools.rules.follow_ups import own_question, standalone
 from tools.rules.requests import BEYOND_QUOTES, request_of
 from tools.rules.small_talk_rules import small_talk, without_courtesies
 from tools.rules.wrapped_questions import asked_part
@@ -108,7 +108,8 @@ class RuleRewriter:
     ) -> Rewriting:
         """Return the content words as the query; an empty query if they were already tried.
 
-        Of a question in another language than the search is to be, those that are written alike in both.
+        Of a question in another language than the search is to be, those that are written alike in both. Beside all
+        words of a follow-up its own are searched for: it may be about something else.
         """
         known = {" ".join(each.casefold().split()) for each in tried}
         if detect(question, default=languages[0]) != languages[0]:
@@ -116,7 +117,8 @@ class RuleRewriter:
             if query and query.casefold() not in known:
                 return Rewriting(query, NEUTRAL_REASON)
         query = without_framing(question)
-        return Rewriting("" if query in known else query, REWRITING_REASON)
+        own = without_framing(own_question(question))
+        return Rewriting("" if query in known else query, REWRITING_REASON, beside=(own,) if own else ())
 
 
 DEFAULT_TITLE = "New Chat"
