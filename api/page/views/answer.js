@@ -89,6 +89,7 @@ export function answerView(app) {
       limits.show(turn);
       actions.show(turn, answering);
       change(element, { "aria-busy": String(isLive(run)) });
+      element.classList.toggle("unkept", turn.answerId === null);
     },
   };
 }
