@@ -17,7 +17,7 @@ from tools.library.ingestion import NewDocument
 
 SIZES = ((1440, 900), (1024, 768), (844, 390), (390, 844))
 BELOW_THE_TOP = 48  # pixels that a question may stand below the line above it
-TURNS = 2
+TURNS = 50
 PROVEN = 3
 FILLING = "Whoever comes later rings the bell beside the door, and waits until the keeper has come down the stairs. "
 MOST_SHIFT = 0.05

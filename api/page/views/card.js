@@ -133,7 +133,7 @@ function within(one, other) {
 }
 
 /** Give a passage room for all that bears the sentence, and let it fade where it goes on. @param {HTMLElement} passage */
-function fit(passage) {
+export function fit(passage) {
   passage.scrollTop = 0;
   const marks = [...passage.querySelectorAll("mark.best")].map((mark) => mark.getBoundingClientRect());
   const { top } = passage.getBoundingClientRect();

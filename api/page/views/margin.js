@@ -1,7 +1,7 @@
 /** The cited passages of an answer beside its text, each in step with the first sentence that cites it. */
 
 import { change, fill } from "../dom.js";
-import { cardOf } from "./card.js";
+import { cardOf, fit } from "./card.js";
 import { placeOf, proofs } from "./marker.js";
 
 /** `cited` names what its passages bear; `height` is that of a card that nobody reads just now.
@@ -41,6 +41,7 @@ export function fillMargin(sections, element) {
     for (const [key, { card }] of cards) if (found.get(key)?.card !== card) sizes.unobserve(card);
     cards = found;
     fill(element, [...cards.values()].map(({ card }) => card));
+    element.querySelectorAll(".passage-shown").forEach((passage) => passage instanceof HTMLElement && fit(passage));
     place();
   }
 
@@ -91,5 +92,5 @@ export function fillMargin(sections, element) {
   sizes.observe(sections);
   sizes.observe(element);
   margins.set(element, () => update(true));
-  update();
+  queueMicrotask(update); // the answer is put into the page first
 }
