@@ -22,6 +22,11 @@ PROVEN = 3
 FILLING = "Whoever comes later rings the bell beside the door, and waits until the keeper has come down the stairs. "
 MOST_SHIFT = 0.05
 QUESTION = "When does unused leave lapse?"
+# What room a passage has above and below what proves in it.
+ROOM = """(marks) => marks.flatMap((mark) => {
+  const [inner, outer] = [mark, mark.closest(".passage-shown")].map((each) => each.getBoundingClientRect());
+  return [inner.top - outer.top, outer.bottom - inner.bottom];
+})"""
 # What a reader sees move without having done anything; a press or a key would excuse it.
 SHIFTS = """
 window.shifted = [];
@@ -86,11 +91,16 @@ async def test_nothing_moves_as_the_page_and_a_session_come(
         if turns:
             await expect(page.locator(".turn")).to_have_count(turns)
             await expect(page.locator(".turn").last).to_be_in_viewport()
+        cards = page.locator(".turn").last.locator(".passage-card")
         if site is model_site:
-            await expect(page.locator(".turn").last.locator(".passage-card").last).to_be_visible()
+            await expect(cards.locator(".passage-shown.cut-above")).not_to_have_count(0)
         await settled(page)
         await page.wait_for_load_state("networkidle")
         shifted = await page.evaluate("window.shifted")
+        if site is model_site:
+            room = await cards.locator("mark.best").evaluate_all(ROOM)
+            assert room, "passages"
+            assert min(room) >= 0, "what proves is never cut"
         assert sum(value for value, _ in shifted) <= MOST_SHIFT, (address, shifted)
 
 
@@ -99,7 +109,7 @@ async def proven(site: Site) -> str:
     session_id = await new_session(site.client)
     for turn in range(PROVEN):
         rules = [f"Rule {turn}{at} says that the gate {at} of the yard is shut at {at} sharp." for at in range(8)]
-        text = "\n\n".join(f"## Yard {turn}{at}\n\n{rule} {FILLING * 3}" for at, rule in enumerate(rules))
+        text = "\n\n".join(f"## Yard {turn}{at}\n\n{FILLING * 3}{rule} {FILLING}" for at, rule in enumerate(rules))
         new = NewDocument(name=f"yard-{turn}.md", title=f"Yard {turn}", text=text)
         document_id = (await site.citewell.library.ingestor.ingest(Identity(), new)).document_id
         raw = (await site.client.get(f"/api/documents/{document_id}/raw-text")).json()
