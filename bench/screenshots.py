@@ -24,7 +24,7 @@ from bench.browser import launched
 from bench.newcomer import knowing
 from bench.serving import CITEWELL, served
 from evals.scripted_endpoint import ModelRequest, Reply, answer, say, scripted_endpoint
-from evals.scripted_replies import claims_to_judge, judged
+from evals.scripted_replies import claims_to_judge, judged, shown_segments
 from graph.evidence import Identity
 from tools.library.ingestion import NewDocument
 from tools.process.library import open_library
@@ -42,6 +42,7 @@ DISAGREEING = "How much is the daily meal allowance for a full day?"
 NOT_THERE = "What is the wifi password of the Lisbon office?"
 VIETNAMESE = "Ngày phép chưa dùng hết phải dùng trước ngày nào?"
 HOTEL = "What may a hotel cost?"
+BEARS = "hotel limit is 140 euros"
 OWN_WORDS = (
     "A night may cost up to 140 euros with breakfast, and 195 euros in Paris or Zurich.",
     "A room above the limit is paid by the traveller, unless a trade fair fills the town and the travel desk confirms"
@@ -145,9 +146,11 @@ async def _fill(data: Path, paths: Sequence[Path]) -> None:
 
 def replies(request: ModelRequest) -> Reply:
     """Answer in three sentences of one's own, the last of which nothing bears, and be sensible in all else."""
-    tag = re.search(r"^\[SEG=([^\]]+)\] .*hotel limit", request.text, re.MULTILINE)
-    if request.prompt == "generate_answer" and tag:
-        return answer({"text": " ".join(OWN_WORDS), "source_ids": [tag[1]]})
+    if request.prompt == "generate_answer":
+        bearing = [name for name, text in shown_segments(request.text).items() if BEARS in text]
+        if not bearing:
+            raise ValueError(f"no passage that is shown says {BEARS!r}: mend BEARS as docs/demo is worded now")
+        return answer({"text": " ".join(OWN_WORDS), "source_ids": bearing[:1]})
     claims = claims_to_judge(request)
     if OWN_WORDS[-1] in claims.values():
         bears = {number: claim != OWN_WORDS[-1] for number, claim in claims.items()}

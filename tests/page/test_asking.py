@@ -374,6 +374,9 @@ async def test_an_old_answer_says_what_became_of_its_quotes_and_sources_that_dis
     await expect(asked.locator(".worth.unsure")).to_have_text("Sources disagree on 1 point")
     await expect(told.locator(".title")).to_have_text(["Workshop manual", "Glazing notes"])
     await expect(told.get_by_role("button", name="Read in the document")).to_have_count(2)
+    tops = await told.locator(".positions > li").evaluate_all("(all) => all.map((each) => each.offsetTop)")
+    assert len(tops) == 2
+    assert tops[0] == tops[1], "side by side"
     for document_id in ids:
         await extractive_site.client.delete(f"/api/documents/{document_id}")
     await page.reload()

@@ -3,7 +3,7 @@
 import { codePointIndex } from "./offsets.js";
 
 /** @typedef {{start: number, end: number}} Span */
-/** What of a citation says what it quotes. @typedef {{start: number, quote: string, highlight?: Span}} Quoted */
+/** What of a citation says what it quotes. @typedef {{start: number, quote: string, highlight?: Span, highlights?: Span[]}} Quoted */
 
 const LETTER = /[\p{L}\p{M}\p{N}]/u;
 const FENCE = /^[ \t]*(?:`{3,}|~{3,}).*$/gm; // names a language at most

@@ -56,12 +56,10 @@ function ofSteps(run) {
 function ofAnswer({ answer }) {
   if (!answer) return [];
   const { summary } = words.run;
-  const claims = answer.sections.reduce((sum, section) => sum + (section.claims?.length ?? 0), 0);
   const direct = answer.stopReason === "no_retrieval_needed";
   return [
     direct && summary.replied,
     answer.sources.length > 0 && summary.sources(answer.sources.length),
-    claims > 0 && summary.checked(claims),
   ].filter((part) => part !== false);
 }
 

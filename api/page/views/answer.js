@@ -15,6 +15,20 @@ import { nearestList } from "./nearest.js";
 import { sectionView } from "./section.js";
 import { takenBack } from "./section_notes.js";
 
+/** @type {typeof import("./margin.js") | null} */
+let loaded = null;
+
+/** Have what proves these answers at hand, so that it is there with them; null where it is. @param {App} app @param {(Answer | null)[]} answers */
+export function proofOf(app, answers) {
+  if (loaded || !answers.some(isProven)) return null;
+  return import("./margin.js").then((module) => void (loaded = module), () => undefined); // asked for again by the answer
+}
+
+/** @param {Answer | null} answer */
+function isProven(answer) {
+  return answer !== null && answer.family !== "extractive" && answer.outcome !== "abstained" && answer.sources.length > 0;
+}
+
 /** Make the view of an answer; `account` is where the line of its run stands once it has ended.
  * @param {App} app @returns {TurnView & {account: HTMLElement}} */
 export function answerView(app) {
@@ -60,9 +74,9 @@ export function answerView(app) {
     const before = lost.map((section) => section.before ?? "");
     if (before.length !== back.querySelectorAll(".before").length) fill(back, takenBack(before));
     // Room is kept from the first word on, so that nothing is wrapped anew when the cards come.
-    const isProven = answer?.family !== "extractive" && answer?.outcome !== "abstained" && Boolean(answer?.sources.length);
-    beside.classList.toggle("proven", isProven);
-    if (isProven && !marginFilled) void proveBeside();
+    const proven = isProven(answer);
+    beside.classList.toggle("proven", proven);
+    if (proven && !marginFilled) void proveBeside();
     if (!answer || answer.outcome === null) {
       fill(above);
       fill(below);
@@ -75,7 +89,7 @@ export function answerView(app) {
 
   async function proveBeside() {
     marginFilled = true;
-    const loaded = await wanted(app, () => import("./margin.js"), () => void proveBeside());
+    loaded ??= await wanted(app, () => import("./margin.js"), () => void proveBeside());
     loaded?.fillMargin(sections, margin);
   }
 
@@ -89,6 +103,7 @@ export function answerView(app) {
       limits.show(turn);
       actions.show(turn, answering);
       change(element, { "aria-busy": String(isLive(run)) });
+      element.classList.toggle("unkept", turn.answerId === null);
     },
   };
 }

@@ -17,8 +17,9 @@ import { CHANGES, SIGNS, changeOf } from "./verdicts.js";
 /**
  * What a marker shows.
  * @typedef {object} Proof
- * @property {string} key The same where it is the same.
- * @property {(make: typeof import("./card.js").cardOf) => HTMLElement} show Makes the card of it.
+ * @property {string} key The same where the source and its passage are the same.
+ * @property {() => Citation[]} citations
+ * @property {(make: typeof import("./card.js").cardOf, cited: Citation[]) => HTMLElement} show Makes the card of it.
  * @property {(lit: boolean) => void} light Marks what it proves, and its card.
  * @property {HTMLElement | null} card The one beside the text.
  */
@@ -42,6 +43,7 @@ export function marker(app, index, standing, pieces) {
   const { claim, answer } = standing();
   const citationsNow = () => standing().claim.citations.filter((citation) => citation.source_index === index);
   const own = citationsNow();
+  const isPassage = passageIn({ claims: [claim] }, answer) !== null;
   const change = changeOf(own.find((citation) => changeOf(citation.freshness))?.freshness);
   const title = titleOf(answer, index);
   const grade = gradeOf(claim);
@@ -54,6 +56,7 @@ export function marker(app, index, standing, pieces) {
       type: "button",
       class: `marker ${grade} ${change ?? ""}`.trim(),
       "aria-label": words.proof.marker(shown, title, said),
+      "aria-expanded": isPassage ? null : "false",
       onclick() {
         if (isPassage || app.reading.value || proof.card?.checkVisibility()) read();
         else void unfold(button, card);
@@ -68,9 +71,8 @@ export function marker(app, index, standing, pieces) {
   );
   const card = async () => {
     const loaded = await wanted(app, () => import("./card.js"), () => button.click());
-    return loaded && proof.show(loaded.cardOf);
+    return loaded && proof.show(loaded.cardOf, citationsNow());
   };
-  const isPassage = passageIn({ claims: [claim] }, answer) !== null;
   const read = () => readFrom(app, button, readingOf(index, standing()));
   const keep = () => {
     const { claim: own, answer: its } = standing();
@@ -81,9 +83,10 @@ export function marker(app, index, standing, pieces) {
   };
   /** @type {Proof} */
   const proof = {
-    key: JSON.stringify([shown, title, own.map(({ document_id: id, start, end, freshness }) => [id, start, end, freshness])]),
+    key: JSON.stringify([shown, title, [...new Set(own.map(({ segment_id: id, freshness }) => `${id} ${freshness}`))].sort()]),
     card: null,
-    show: (make) => make(app, shown, standing().answer.sources.find((source) => source.index === index), citationsNow(), read, keep),
+    citations: citationsNow,
+    show: (make, cited) => make(app, shown, standing().answer.sources.find((source) => source.index === index), cited, read, keep),
     light(lit) {
       for (const piece of pieces) piece.classList.toggle("shown", lit);
       proof.card?.classList.toggle("lit", lit);
@@ -124,13 +127,14 @@ export function badge(standing, pieces) {
  */
 async function unfold(button, make) {
   const open = unfolded.get(button);
-  change(button, { "aria-expanded": String(!open) });
   if (open) {
+    change(button, { "aria-expanded": "false" });
     unfolded.delete(button);
     return open.remove();
   }
   const made = await make();
   if (!made || !button.isConnected || unfolded.has(button)) return;
+  change(button, { "aria-expanded": "true" });
   unfolded.set(button, made);
   for (const each of [made, button]) {
     each.addEventListener("keydown", (event) => {
@@ -187,7 +191,7 @@ function readingOf(index, { claim, answer }) {
 }
 
 /** @param {Citation} citation */
-function placeOf({ start, end }) {
+export function placeOf({ start, end }) {
   return `${start} ${end}`;
 }
 

@@ -10,7 +10,7 @@ import { dateOf, pathOf, saidPlace } from "./answer_sources.js";
 
 /** @typedef {import("../text/highlighted.js").Quoted} Quoted */
 /** What is shown of a document; `text` is the same in Markdown.
- * @typedef {Quoted & {text?: string, context?: Citation["context"]}} Shown */
+ * @typedef {Quoted & {text?: string, context?: Citation["context"]}} Shown `highlights` are all that answer best in it. */
 
 const CELLS = / \| |^\| | \|$/; // what the server puts between the cells of a row
 
@@ -64,15 +64,23 @@ function dated({ date, dated_by }) {
  * @param {Quoted} quoted
  * @returns {import("../text/markup.js").Dress}
  */
-export function dressOfPassage(text, { start, end }, { start: from, quote, highlight }) {
-  const best = highlight && highlightIn(text, quote, { start: highlight.start - from, end: highlight.end - from });
-  const cuts = best ? [start, Math.max(best.start, start), Math.min(best.end, end), end] : [start, end];
-  const spans = cuts.slice(1).map((cut, at) => ({ start: /** @type {number} */ (cuts[at]), end: cut, best: cuts.length > 2 && at === 1 }))
-    .filter((span) => span.start < span.end);
+export function dressOfPassage(text, { start, end }, quoted) {
+  const { start: from, quote } = quoted;
+  const best = highlightsOf(quoted).flatMap((each) => highlightIn(text, quote, { start: each.start - from, end: each.end - from }) ?? [])
+    .sort((one, other) => one.start - other.start);
+  const spans = [];
+  let at = start;
+  for (const each of best) {
+    const [first, last] = [Math.max(each.start, at), Math.min(each.end, end)];
+    if (first >= last) continue;
+    spans.push({ start: at, end: first, best: false }, { start: first, end: last, best: true });
+    at = last;
+  }
+  const filled = [...spans, { start: at, end, best: false }].filter((span) => span.start < span.end);
   const says = saidOnce();
   return {
-    spans,
-    wrap: (index) => (spans[index]?.best ? says.mark() : h("span", { class: "claim quoted" })),
+    spans: filled,
+    wrap: (index) => (filled[index]?.best ? says.mark() : h("span", { class: "claim quoted" })),
     behind: () => [],
   };
 }
@@ -101,10 +109,25 @@ function rowsOf({ quote, context = [] }) {
   return [head, `|${" --- |".repeat(width)}`, ...body].join("\n");
 }
 
-/** Show a quote word for word, marked what answers best in it. @param {Quoted} quoted @returns {(string | HTMLElement)[]} */
+/** Show a quote word for word, marked what answers best in it. @param {Quoted} quoted */
 function quotedText(quoted) {
-  const { before, best, after } = highlighted(quoted);
-  return (before + after).trim() ? [before, saidOnce().mark(best), after] : [quoted.quote];
+  const { quote } = quoted;
+  const says = saidOnce();
+  /** @type {(string | HTMLElement)[]} */
+  const parts = [];
+  let at = 0;
+  for (const highlight of highlightsOf(quoted)) {
+    const { before, after, from, to } = highlighted({ ...quoted, highlight });
+    if (!(before + after).trim() || from < at) continue;
+    parts.push(quote.slice(at, from), says.mark(quote.slice(from, to)));
+    at = to;
+  }
+  return [...parts, quote.slice(at)];
+}
+
+/** @param {Quoted} quoted */
+function highlightsOf({ highlight, highlights }) {
+  return highlights ?? (highlight ? [highlight] : []);
 }
 
 /** Make marks, the first of which says to who hears it what they mean. */

@@ -1,1 +1,0 @@
-import{a}from"./chunk-IM7EZN24.js";import"./chunk-CCBHO3SB.js";import"./chunk-I46IRH7Q.js";import"./chunk-NZK4WLLT.js";import"./chunk-ON3WBZIC.js";import"./chunk-SOWH54YB.js";import"./chunk-AJSYSZGS.js";import"./chunk-WOT6VMZA.js";export{a as reader};
