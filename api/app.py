@@ -51,8 +51,9 @@ from api.routes.share_routes import shares_router as shares_router_
 from api.routes.source_routes import router as source_router_
 from api.routes.spending_routes import router as spending_router_
 from api.routes.study_routes import router as study_router_
-from api.routes.verify_routes import VerificationSlots
+from api.routes.study_routes import study_turns
 from api.routes.verify_routes import router as verify_router_
+from api.routes.verify_routes import verification_turns
 from api.static_files import BUNDLE_FOLDER, read_page
 from api.stream import StreamingApp
 from graph.entrypoint import Citewell, open_citewell
@@ -138,7 +139,8 @@ def create_app(settings: Settings, *, citewell: Citewell | None = None, page: Pa
     app.state.page = read_page(page)
     app.state.reference = None
     app.state.endpoint_probe = EndpointProbe()
-    app.state.verification_slots = VerificationSlots(settings.runs)
+    app.state.verification_turns = verification_turns(settings.runs)
+    app.state.study_turns = study_turns(settings.runs)
     app.add_middleware(BodyLimitMiddleware, document_bytes=settings.max_document_bytes)
     app.add_middleware(IdentityMiddleware, identify=identify)
     app.add_middleware(AuditMiddleware, keeps_questions=settings.audit.questions)

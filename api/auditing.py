@@ -37,11 +37,11 @@ class Audited:
     question: str | None = None
     is_late: bool = False  # the response begins before it is known what is done
 
-    def asked(self, run_id: str, question: str) -> None:
-        """Note that the request began a run."""
+    def asked(self, question: str, run_id: str | None = None) -> None:
+        """Note what the request asked, if anything in words, and the run that it began."""
         self.action = "ask"
         self.target = run_id
-        if self.keeps_questions:
+        if self.keeps_questions and question:
             self.question = _fit(question, LONGEST_QUESTION)
 
 

@@ -75,23 +75,28 @@ class GrantedRunner:
     async def start(self, session_id: str, request: RunRequest) -> Run:
         """Start a run as ``Runner.start`` does. Raises what that raises, and RateLimited."""
         spaces = self._identity.spaces
-        context = replace(request.context, allowed_spaces=None if spaces is None else list(spaces))
+        allowed = None if spaces is None else list(spaces)
+        context = replace(request.context, allowed_spaces=allowed, is_shared=self._identity.is_shared)
         await self._limits.take_run(self._grant)
         try:
             run = await self._runner.start(session_id, replace(request, context=context))
         except BaseException:
             await shield_until_done(self._limits.give_back_run(self._grant))
             raise
-        self._audited.asked(run.run_id, request.question)
+        self._audited.asked(request.question, run.run_id)
         return run
 
     @asynccontextmanager
-    async def counted(self) -> AsyncIterator[None]:
-        """Count what asks several questions at once as a run of these credentials. Raises RateLimited."""
+    async def counted(self, question: str = "") -> AsyncIterator[None]:
+        """Count what asks several questions at once as a run of these credentials, unless it is refused.
+
+        Raises RateLimited.
+        """
         await self._limits.take_run(self._grant)
+        self._audited.asked(question)
         try:
             yield
-        except BaseException:
+        except Exception:  # not a cancellation: what has begun counts, as a run does that is cancelled
             await shield_until_done(self._limits.give_back_run(self._grant))
             raise
 

@@ -49,7 +49,7 @@ async def mcp(workspace: WorkspaceName = None, user: UserName = None) -> None:
 
     from api.mcp.server import create_server
     from api.mcp.tools import Toolbox
-    from api.routes.verify_routes import VerificationSlots
+    from api.routes.verify_routes import verification_turns
 
     settings = settings_for(workspace, user)
     identity = identity_of(settings)
@@ -58,8 +58,8 @@ async def mcp(workspace: WorkspaceName = None, user: UserName = None) -> None:
     try:
         async with stdio_server(stdin=lines) as (incoming, outgoing), opened(settings) as citewell:
             await citewell.library.workspaces.ensure(identity.workspace)
-            slots = VerificationSlots(settings.runs)
-            box = Toolbox(citewell, settings, slots, citewell.runner, settings.public_url or "")
+            turns = verification_turns(settings.runs)
+            box = Toolbox(citewell, settings, turns, citewell.runner, settings.public_url or "")
             server = create_server(lambda _: box, lambda _: identity)
             await server.run(incoming, outgoing, server.create_initialization_options())
     except* (BrokenPipeError, BrokenResourceError):

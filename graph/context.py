@@ -13,13 +13,14 @@ class Context:
     """Settings of one run. The defaults answer from the default workspace with the deployment's default model.
 
     ``allowed_spaces`` are those that the asker's credentials are restricted to, None for all; ``spaces`` choose among
-    these.
+    these. ``is_shared``: strangers to each other ask as this user, for whom the library is searched and never listed.
     """
 
     workspace: str = "default"
     user: str = "local"
     groups: list[str] = field(default_factory=list)
     allowed_spaces: list[str] | None = None
+    is_shared: bool = False
     search: SearchMode = "auto"
     web: WebMode = "off"
     only_selected_pages: bool = False
@@ -42,4 +43,4 @@ class Context:
     @property
     def identity(self) -> Identity:
         spaces = None if self.allowed_spaces is None else tuple(self.allowed_spaces)
-        return Identity(self.workspace, self.user, tuple(self.groups), spaces)
+        return Identity(self.workspace, self.user, tuple(self.groups), spaces, self.is_shared)

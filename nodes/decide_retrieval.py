@@ -52,7 +52,8 @@ async def decide_retrieval(
     """Prepare the question in at most one model call, and reset the state of the last run.
 
     A run that is to be answered from the model's own knowledge retrieves nothing and asks no model here. A question
-    about the library itself is recognised by rule, for every family alike, or by the model that is asked here.
+    about the library itself is recognised by rule, for every family alike, or by the model that is asked here; where
+    only selected pages may answer, or for strangers who share an identity, it is searched for as any other.
 
     Raises InvalidRequest without a question.
     """
@@ -64,6 +65,8 @@ async def decide_retrieval(
     requested = runtime.context.answer_from
     answer_from: AnswerFrom = requested if family == "llm" else "library"
     planned = [] if answer_from == "model" else gathering_rounds(state, runtime.context)
+    if runtime.context.only_selected_pages or runtime.context.is_shared:
+        catalogue = None
     about_library = await _about_library(state, turns, runtime.context, answer_from, catalogue)
     if about_library is not None:
         preparation = _of_the_catalogue(state.question, turns)
@@ -78,7 +81,7 @@ async def decide_retrieval(
             meter=meter,
         )
         if preparation.about_library:
-            catalogued = catalogue is not None and not runtime.context.only_selected_pages
+            catalogued = catalogue is not None
             about_library = {**EVERY_DOCUMENT, "asks": preparation.about_library} if catalogued else None
             preparation = replace(
                 preparation,
@@ -137,8 +140,8 @@ async def decide_retrieval(
 async def _about_library(
     state: State, turns: list[Turn], context: Context, answer_from: AnswerFrom, catalogue: Catalogue | None
 ) -> LibraryQuestion | None:
-    """Return what the question asks about the library itself, None if nothing or if only selected pages may answer."""
-    if catalogue is None or context.only_selected_pages:
+    """Return what the question asks about the library itself, None if nothing or if no catalogue may answer."""
+    if catalogue is None:
         return None
     in_view = turns or state.page_ids or state.selected_text or answer_from == "model"
     return await catalogue.recognise(state.question, turns, context.identity, spaces=context.spaces, alone=not in_view)

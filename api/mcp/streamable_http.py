@@ -36,7 +36,7 @@ def create_manager(app: FastAPI) -> StreamableHTTPSessionManager:
         return Toolbox(
             state.citewell,
             state.settings,
-            state.verification_slots,
+            state.verification_turns,
             granted_runner(context.request),
             state.settings.public_url or str(context.request.base_url),
             asking.grant.rights_in(asking.identity.workspace).scopes,

@@ -33,8 +33,9 @@ from api.mcp.tool_schemas import (
     SegmentPlace,
     VerifyArguments,
 )
-from api.routes.verify_routes import VerificationSlots, VerifyRequest, run_verification
+from api.routes.verify_routes import VerifyRequest, run_verification
 from api.stream import stop_watching
+from api.turns import Turns
 from graph.entrypoint import Citewell
 from graph.errors import CitewellError, InvalidRequest, NotFound
 from graph.events import AnyEvent, PagesLoaded, RunFailed, RunFinished, SearchFailed, SourcesFound, StepStarted
@@ -84,7 +85,7 @@ class Toolbox:
 
     citewell: Citewell
     settings: Settings
-    slots: VerificationSlots
+    turns: Turns
     runner: Runner | GrantedRunner
     base_url: str
     scopes: frozenset[Scope] = EVERYTHING
@@ -236,7 +237,7 @@ class Toolbox:
             document_ids=asked.document_ids,
             strict=asked.strict,
         )
-        return await run_verification(request, me, self.citewell.library, self.slots)
+        return await run_verification(request, me, self.citewell.library, self.turns)
 
 
 async def _follow(run: RunReader, report: Report) -> tuple[RunFinished | RunFailed, list[str]]:

@@ -10,7 +10,7 @@ from fastapi.responses import HTMLResponse
 from pydantic import Field
 
 from answers.citations import describe_source
-from api.dependencies import Me, OpenLibrary, needs
+from api.dependencies import Granted, Me, Needs, OpenLibrary, needs
 from api.document_page import HEADERS, render_page
 from api.document_upload import UPLOAD_BODY, UploadedDocument
 from api.fields import Body, Name, Printable
@@ -32,6 +32,7 @@ from tools.library.versions import Version
 from tools.process.library import Library
 
 documents_router = APIRouter(tags=["documents"])
+_WRITES = Needs(("write",))
 WRITING = {**ACCEPTED, **problems(400, 404, 413, 415, 422, 429, 503)}
 
 
@@ -123,18 +124,19 @@ class DocumentChange(Body):
 @documents_router.patch(
     "/api/documents/{document_id}",
     response_model=DocumentDetails,
-    responses={204: {"description": "Changed, and not yours to read any more."}, **problems(404, 413, 422, 503)},
+    responses={204: {"description": "Changed, and not yours to read any more."}, **problems(403, 404, 413, 422, 503)},
 )
 @needs("write", "admin")
 async def change_document(
-    document_id: UUID, change: DocumentChange, me: Me, library: OpenLibrary
+    document_id: UUID, change: DocumentChange, me: Me, grant: Granted, library: OpenLibrary
 ) -> DocumentDetails | Response:
     """Change what a document is called, who may read it, or who owns it; its text stays as it is.
 
     Its owner may make it nobody's. To make what is nobody's one's own, to name somebody else, and to change the owner
-    of a document of somebody else needs the scope `admin`.
+    of a document of somebody else needs the scope `admin`. To change what it is called needs the scope `write`.
     """
     if change.title is not None:
+        _WRITES.check(grant.rights_in(me.workspace))
         await library.ingestor.rename(me, str(document_id), " ".join(change.title.split()))
     if change.readers is not None:
         await library.documents.set_readers(me, str(document_id), change.readers)

@@ -11,13 +11,14 @@ from api.fields import Body, Cursor, Limit, LineEnds, Printable, Title
 from api.problems import problems
 from api.routes.export_routes import FILES, Format, Wording, exports_of, file_of
 from graph.evidence import Identity
+from tools.library.reading import MOST_CHARACTERS
 from tools.notes.notes import MOST_ENTRIES, NoteEntry, NoteSummary
 from tools.notes.pinning import MOST_QUOTED, answer_to_pin, passage_to_pin
 from tools.process.library import Library
 
 router = APIRouter(prefix="/api/notes", tags=["notes"])
 Text = Literal[""] | Annotated[str, Field(min_length=1, max_length=20_000), Printable, LineEnds]
-Offset = Annotated[int, Field(ge=0, le=10_000_000)]
+Offset = Annotated[int, Field(ge=0, le=MOST_CHARACTERS)]
 
 
 class Pin(Body):
@@ -104,12 +105,8 @@ async def list_notes(me: Me, library: OpenLibrary, limit: Limit = 50, cursor: Cu
 async def create_note(body: NewNote, me: Me, library: OpenLibrary) -> NoteSummary:
     """Begin a note."""
     pinned = None if body.entry is None else await _pinned(body.entry, me, library)
-    name = body.title or (_name(*pinned) if pinned is not None else "")
-    note = await library.notes.create(me, name or "…", body.text)
-    if pinned is None:
-        return note
-    await library.notes.pin(me, note.note_id, *pinned)
-    return (await library.notes.get(me, note.note_id))[0]
+    question = "" if pinned is None else " ".join(pinned[0].split())[:255]
+    return await library.notes.create(me, body.title or question, body.text, pinned=pinned)
 
 
 @router.get("/{note_id}", responses=problems(404, 422, 503))
@@ -123,7 +120,10 @@ async def get_note(note_id: UUID, me: Me, library: OpenLibrary) -> Note:
 @router.patch("/{note_id}", responses=problems(404, 422, 503))
 @needs("ask", lists=True)
 async def change_note(note_id: UUID, body: NoteChange, me: Me, library: OpenLibrary) -> NoteSummary:
-    """Change the title, the text or the order of a note of yours, or whether it is shared."""
+    """Change the title, the text or the order of a note of yours, or whether it is shared.
+
+    Who may administer the workspace may end that another's is.
+    """
     order = None if body.order is None else [str(each) for each in body.order]
     return await library.notes.change(
         me, str(note_id), title=body.title, text=body.text, shared=body.shared, order=order
@@ -133,7 +133,7 @@ async def change_note(note_id: UUID, body: NoteChange, me: Me, library: OpenLibr
 @router.delete("/{note_id}", status_code=status.HTTP_204_NO_CONTENT, responses=problems(404, 422, 503))
 @needs("ask", lists=True)
 async def delete_note(note_id: UUID, me: Me, library: OpenLibrary) -> None:
-    """Delete a note of yours."""
+    """Delete a note of yours, or, where you may administer the workspace, one that another shares."""
     await library.notes.delete(me, str(note_id))
 
 
@@ -178,9 +178,3 @@ async def _pinned(pin: Pin, me: Identity, library: Library) -> tuple[str, dict[s
             library.sessions, me, str(pin.session_id), str(pin.message_id), section=pin.section, start=pin.start
         )
     return "", await passage_to_pin(library.reader, me, str(pin.document_id), pin.quote or "", start=pin.start)
-
-
-def _name(question: str, body: dict[str, object]) -> str:
-    """Return what a note is called by what is pinned first: its question, or the title of its document."""
-    sources: list[dict[str, str]] = body["sources"]  # type: ignore[assignment]
-    return " ".join((question or next((each["title"] for each in sources), "")).split())[:255]

@@ -2,8 +2,6 @@
 
 import asyncio
 import re
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Request
@@ -16,7 +14,7 @@ from answers.verifier import Verifier
 from api.dependencies import Me, OpenLibrary, needs
 from api.fields import Body, Budget, ModelName, Name, PageIds, Printable, Question
 from api.problems import problems
-from graph.errors import Overloaded
+from api.turns import Turns
 from graph.evidence import Identity
 from graph.usage import Meter
 from text.scripts import SURROGATES
@@ -154,35 +152,14 @@ VERIFIED: dict[str, Any] = {
 }
 
 
-class VerificationSlots:
-    """Turns of verifications in a process, which are handed out in the order of the requests."""
-
-    def __init__(self, settings: RunSettings) -> None:
-        self._most_waiting = WAITING_FOR_EACH * settings.max_active
-        self._waiting = 0
-        self._free = asyncio.Semaphore(AT_ONCE)
-
-    @asynccontextmanager
-    async def turn(self) -> AsyncIterator[None]:
-        """Wait for a turn and hold it. Raises Overloaded where too many wait already."""
-        if self._free.locked() and self._waiting >= self._most_waiting:
-            raise Overloaded(
-                f"{AT_ONCE} verifications are active and {self._waiting} are waiting; this process accepts no more."
-            )
-        self._waiting += 1
-        try:
-            await self._free.acquire()
-        finally:
-            self._waiting -= 1
-        try:
-            yield
-        finally:
-            self._free.release()
+def verification_turns(settings: RunSettings) -> Turns:
+    """Return the turns of a process's verifications."""
+    return Turns("verifications", at_once=AT_ONCE, most_waiting=WAITING_FOR_EACH * settings.max_active)
 
 
-def _slots(request: Request) -> VerificationSlots:
-    slots: VerificationSlots = request.app.state.verification_slots
-    return slots
+def _turns(request: Request) -> Turns:
+    turns: Turns = request.app.state.verification_turns
+    return turns
 
 
 @router.post(
@@ -194,22 +171,20 @@ async def verify(
     body: Annotated[VerifyRequest, Sent(openapi_examples=EXAMPLES)],
     me: Me,
     library: OpenLibrary,
-    slots: Annotated[VerificationSlots, Depends(_slots)],
+    turns: Annotated[Turns, Depends(_turns)],
 ) -> Verification:
     """Verify claims, or an answer that somebody else wrote: each gets a verdict, reasons and exact quotes."""
-    return await run_verification(body, me, library, slots)
+    return await run_verification(body, me, library, turns)
 
 
-async def run_verification(
-    body: VerifyRequest, me: Identity, library: Library, slots: VerificationSlots
-) -> Verification:
+async def run_verification(body: VerifyRequest, me: Identity, library: Library, turns: Turns) -> Verification:
     """Verify what a request asks for, as one of the process's verifications.
 
     Raises UnknownModel, NotFound, InvalidRequest for more than the limits allow, Overloaded, DatabaseUnavailable.
     """
     family = library.families(body.model)
     budget = body.budget
-    async with slots.turn(), library.spending.beside_runs(me, "verification"):
+    async with turns.turn(), library.spending.beside_runs(me, "verification"):
         meter = Meter(calls_left=budget.model_calls, tokens_left=budget.tokens, seconds_left=budget.seconds)
         verifier = Verifier(family.checker, family.judge if body.judge else None, meter)
         evidence = await _evidence(body, me, library)

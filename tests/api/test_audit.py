@@ -11,7 +11,7 @@ from psycopg.errors import UndefinedTable
 from api.app import create_app
 from graph.entrypoint import Citewell
 from graph.errors import DatabaseUnavailable, InvalidRequest
-from tests.api.conftest import HANDBOOK, new_session
+from tests.api.conftest import HANDBOOK, TRAVEL, new_session
 from tests.api.serving import client_of
 from tests.api.test_scopes import ASKED, KEYS, bearer, scoped
 from tools.auth.api_keys import ApiKeys, KeyTerms, key_id
@@ -89,6 +89,20 @@ async def test_a_tool_call_is_told_by_its_tool_and_its_refusal_although_the_repl
     search, ask = await entries(citewell)
     assert (search.action, search.target, search.outcome) == ("read", "tools/search", "refused")
     assert (ask.action, ask.outcome, ask.question) == ("ask", "done", QUESTION)
+
+
+async def test_a_comparison_and_cards_are_told_as_asked(settings: Settings, citewell: Citewell, keys: ApiKeys) -> None:
+    headers = bearer(await keys.create("default", "ann", terms=scoped("ask")))
+    async with audited(settings, citewell, questions=True) as client:
+        bodies = {
+            "comparisons": {"document_ids": [HANDBOOK, TRAVEL], "question": QUESTION},
+            "flashcards": {"document_ids": [HANDBOOK]},
+        }
+        for path, body in bodies.items():
+            assert (await client.post(f"/api/{path}", json=body, headers=headers)).status_code == 200
+    compared, made = await entries(citewell)
+    assert (compared.action, compared.outcome, compared.question) == ("ask", "done", QUESTION)
+    assert (made.action, made.outcome, made.question) == ("ask", "done", None)
 
 
 async def test_an_administrator_reads_the_own_workspaces_log_page_by_page(

@@ -11,6 +11,7 @@ from pydantic import SecretStr
 
 from api.app import create_app
 from graph.entrypoint import Citewell
+from graph.errors import InvalidRequest
 from graph.evidence import Identity
 from tests.api.conftest import HANDBOOK, TRAVEL, new_session
 from tests.api.serving import client_of
@@ -132,6 +133,47 @@ async def test_what_is_shared_is_seen_by_all_filled_by_writers_and_renamed_by_it
     assert listed.json()["documents"] == []
 
 
+async def test_who_keeps_a_collection_from_themselves_is_told_what_became_of_it(
+    people: httpx.AsyncClient, citewell: Citewell
+) -> None:
+    ann, admin = token("ann", **WORKS), token("root", citewell_scopes="ask read write admin")
+    kept = await made(people, "Kept", HANDBOOK, headers=ann, shared=True)
+    path = f"/api/collections/{kept['collection_id']}"
+    changed = await people.patch(path, json={"shared": False}, headers=admin)
+    assert (changed.status_code, changed.json()["shared"], changed.json()["yours"]) == (200, False, False)
+    assert await seen(people, admin) == []
+    assert await seen(people, ann) == [("Kept", 1, True)]
+
+    lamps = NewDocument(text="A lamp.", title="Lamps", space={"id": None, "slug": "elsewhere"})
+    lamp = (await citewell.library.ingestor.ingest(Identity(), lamps)).document_id
+    collections = citewell.library.collections
+    shared = await collections.create(Identity(user="ann"), "Lamps", shared=True, document_ids=[HANDBOOK, lamp])
+    narrow = Identity(user="bob", spaces=("elsewhere",), assigns_owners=False)
+    assert (await collections.change(narrow, shared.collection_id, remove=[lamp])).documents == 0
+    assert await collections.list(narrow) == []
+    assert await collections.resolve(Identity(user="ann"), [shared.collection_id], beside=[]) == [HANDBOOK]
+
+
+async def test_what_others_do_not_see_they_do_not_take_out_and_what_is_deleted_takes_no_room(
+    citewell: Citewell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ann, bob = Identity(user="ann"), Identity(user="bob", assigns_owners=False)
+    collections, ingestor = citewell.library.collections, citewell.library.ingestor
+    diary, lamp, horn = [
+        (await ingestor.ingest(ann, NewDocument(text=text, owner="ann"))).document_id
+        for text in ("A zebra.", "A lamp.", "A horn.")
+    ]
+    kept = await collections.create(ann, "Kept", shared=True, document_ids=[diary, lamp])
+    await collections.change(bob, kept.collection_id, remove=[diary])
+    assert (await collections.change(ann, kept.collection_id, name="House")).documents == 2
+    monkeypatch.setattr("tools.library.document_collections.MOST_DOCUMENTS", 2)
+    with pytest.raises(InvalidRequest, match="at most 2"):
+        await collections.change(ann, kept.collection_id, add=[horn])
+    await citewell.library.documents.delete(ann, diary)
+    assert (await collections.change(ann, kept.collection_id, add=[horn])).documents == 2
+    assert (await collections.change(ann, kept.collection_id, remove=[lamp])).documents == 1
+
+
 async def test_who_is_kept_to_a_space_sees_what_holds_something_for_them(citewell: Citewell) -> None:
     library = citewell.library
     await library.collections.create(Identity(), "House", shared=True, document_ids=[HANDBOOK])
@@ -162,7 +204,9 @@ async def test_a_title_that_is_given_is_cited_found_and_kept_when_the_file_is_re
     assert {each["freshness"] for each in before["citations"]} == {"fresh"}, "its words are where they were"
     run = (await client.post(f"/api/sessions/{session_id}/runs", json=asked)).json()
     assert {each["title"] for each in run["message"]["sources"]} == {"Lighthouse manual"}
-    assert (await client.post("/api/documents", files=file, headers=WAIT)).json()["title"] == "Lighthouse manual"
+    again = (await client.post("/api/documents", files=file, headers=WAIT)).json()
+    assert (again["title"], again["status"]) == ("Lighthouse manual", "unchanged")
+    assert len((await client.get(f"{path}/versions")).json()["versions"]) == 1, "a title is no text"
     await client.put(path, files={"file": ("lamps.md", b"# Introduction\n\nThe lamp is lit at noon.")}, headers=WAIT)
     [report] = [
         each
@@ -173,7 +217,7 @@ async def test_a_title_that_is_given_is_cited_found_and_kept_when_the_file_is_re
     assert report.status == "updated"
     assert (await client.get(path)).json()["title"] == "Lighthouse manual"
     versions = (await client.get(f"{path}/versions")).json()["versions"]
-    assert [each["title"] for each in versions][-1] == "Introduction"
+    assert [each["title"] for each in versions] == ["Lighthouse manual"] * 3
     named = await client.put(path, json={"text": "The lamp is out.", "title": "Logbook"})
     assert named.json()["title"] == "Logbook", "a sender who names it does so"
     for wrong in ("", " ", "a\u0000b", "x" * 501):
@@ -189,3 +233,7 @@ async def test_who_may_not_change_a_document_does_not_rename_it(people: httpx.As
         path, bob = f"/api/documents/{document_id}", token("bob", **WORKS)
         assert_problem(await people.patch(path, json={"title": "Bob's"}, headers=bob), 404, "not_found")
         assert (await citewell.library.documents.get(ann, document_id)).title == "Diary"
+    path, admin = f"/api/documents/{HANDBOOK}", token("root", citewell_scopes="read admin")
+    refused = assert_problem(await people.patch(path, json={"title": "Root's"}, headers=admin), 403, "not_permitted")
+    assert "write" in refused["detail"]
+    assert (await people.patch(path, json={"readers": ["everyone"]}, headers=admin)).status_code == 200

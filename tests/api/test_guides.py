@@ -14,9 +14,11 @@ from graph.evidence import Identity
 from tests.api.conftest import TRAVEL, new_session, with_model
 from tests.api.serving import client_of
 from tests.scripted_openai import ScriptedOpenAI, say
+from tools.auth.api_keys import ApiKeys, KeyTerms
 from tools.library.ingestion import NewDocument
-from tools.settings import Settings
+from tools.settings import AuthSettings, Settings
 
+PAGE = "https://docs.example.com"
 WORDS = str(uuid4())
 TERMS = (
     "# Company words\n\nThe words of this page are used in every meeting of the company.\n\n"
@@ -235,3 +237,27 @@ async def test_a_private_document_guides_nobody_else(citewell: Citewell) -> None
     assert WORDS in {each["document_id"] for each in mine["questions"]}
     theirs = await citewell.guides.suggestions(other)
     assert WORDS not in {each["document_id"] for each in theirs["questions"]}
+
+
+async def test_strangers_who_share_a_key_are_answered_by_passages_and_told_no_documents(
+    settings: Settings, citewell: Citewell
+) -> None:
+    keys = ApiKeys(citewell.library.database, citewell.library.workspaces)
+    terms = KeyTerms(frozenset({"ask"}), origins=(PAGE,))
+    public = await keys.create("default", "visitors", terms=terms)
+    own = await keys.create("default", "ann")
+    app = create_app(settings.model_copy(update={"auth": AuthSettings(mode="keys")}), citewell=citewell)
+    async with client_of(app) as client:
+        told = []
+        for headers in ({"authorization": f"Bearer {own}"}, {"authorization": f"Bearer {public}", "origin": PAGE}):
+            client.headers.update(headers)
+            session_id = await new_session(client)
+            listed = await asked(client, session_id, "Which documents do you have?")
+            summary = await asked(client, session_id, "Summarise the notice period")
+            follow_ups = (await client.get(f"/api/sessions/{session_id}/follow-ups")).json()
+            told.append((listed["stop_reason"] == "answered_from_catalogue", bool(follow_ups["guides"])))
+            assert summary["outcome"] in ("answered", "abstained")
+        assert told == [(True, True), (False, False)]
+        assert listed["outcome"] == "abstained"  # it was searched for, as any other question
+        cited = (await asked(client, session_id, "What is the notice period?"))["message"]["citations"]
+        assert "three months" in cited[0]["quote"]

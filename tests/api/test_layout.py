@@ -2,6 +2,7 @@
 
 import zipfile
 from base64 import b64encode
+from collections.abc import Iterator
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -13,8 +14,11 @@ from graph.evidence import Segment, SegmentBlock
 from tests.api.conftest import Deployment
 from tests.api.test_originals import uploaded
 from tests.unit.pictured_office import PNG, png, with_picture
+from tools.library.drawn_slides import slides_of
 from tools.library.layout import _blocks
 from tools.parsers.raster import MOST_PIXELS
+from tools.parsers.shape_order import Place
+from tools.parsers.slide_shapes import Shape, Slide
 
 DOCUMENTS = Path(__file__).parents[1] / "fixtures/documents"
 MARKDOWN = f"""# Lamps
@@ -140,6 +144,55 @@ async def test_pictures_of_slides_have_their_boxes(client: httpx.AsyncClient) ->
     [box] = [each for slide in layout["slides"] for each in slide["boxes"] if each["picture"] is not None]
     assert box["picture"] == picture["number"]
     assert (box["width"], box["height"]) == pytest.approx((1 / 3, 1 / 3))
+
+
+@pytest.mark.parametrize(
+    ("offset", "size", "boxes"),
+    [
+        ('<a:off x="0" y="0"/>', "1800", 1),
+        ('<a:off x="-914400000" y="0"/>', "1800", 0),
+        ('<a:off x="abc" y="0"/>', "²", 1),
+        ('<a:off x="0" y="0"/>', "999999999", 1),
+    ],
+    ids=["usual", "far away", "no numbers", "huge letters"],
+)
+async def test_an_odd_shape_costs_its_own_box_alone(
+    client: httpx.AsyncClient, offset: str, size: str, boxes: int
+) -> None:
+    drawn = "http://schemas.openxmlformats.org/drawingml/2006/main"
+    extent = '<a:ext cx="3048000" cy="1714500"/>'
+    inner = '<a:chOff x="0" y="0"/><a:chExt cx="3048000" cy="1714500"/>'
+    shape = f"""
+<p:grpSp xmlns:a="{drawn}"><p:nvGrpSpPr><p:cNvPr id="90" name="g"/><p:cNvGrpSpPr/><p:nvPr/></p:nvGrpSpPr>
+<p:grpSpPr><a:xfrm>{offset}{extent}{inner}</a:xfrm></p:grpSpPr>
+<p:sp><p:nvSpPr><p:cNvPr id="91" name="s"/><p:cNvSpPr/><p:nvPr/></p:nvSpPr>
+<p:spPr><a:xfrm><a:off x="0" y="0"/>{extent}</a:xfrm></p:spPr>
+<p:txBody><a:bodyPr/><a:p><a:r><a:rPr sz="{size}"/><a:t>Zebra</a:t></a:r></a:p></p:txBody></p:sp>
+</p:grpSp></p:spTree>"""
+    data = _with_part(with_picture(DOCUMENTS / "talk.pptx", PNG), "ppt/slides/slide2.xml", "</p:spTree>", shape)
+    _, layout, text = await laid_out(client, f"talk{boxes}{len(size)}.pptx", data)
+    assert len(layout["pictures"]) == 1
+    assert len(layout["slides"]) > 1
+    found = [text[box["start"] : box["end"]] for slide in layout["slides"] for box in slide["boxes"]]
+    assert found.count("Zebra") == boxes
+
+
+async def test_slides_too_narrow_to_draw_cost_the_slides_alone(client: httpx.AsyncClient) -> None:
+    data = _with_part(with_picture(DOCUMENTS / "talk.pptx", PNG), "ppt/presentation.xml", 'cx="', 'cx="1" was="')
+    _, layout, _ = await laid_out(client, "narrow.pptx", data)
+    assert (len(layout["pictures"]), layout["slides"]) == (1, [])
+
+
+def test_any_fault_of_slides_ends_them_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    shapes = [Shape(Place(0.1, 0.1, 0.5, 0.5), "Halls", 0.02, None)]
+
+    def faulty(*_: object) -> Iterator[Slide]:
+        yield Slide(0, 1.5, shapes)
+        raise TypeError("no shape")
+
+    monkeypatch.setattr("tools.parsers.slide_shapes.slides_in", faulty)
+    [slide] = slides_of(b"", "", "Halls", [(0, 5, "heading", 0)])
+    assert [(box["start"], box["end"]) for box in slide["boxes"]] == [(0, 5)]
 
 
 def _with_part(data: bytes, part: str, old: str, new: str) -> bytes:

@@ -111,7 +111,10 @@ async def owned_by(
     named = {"name": "Mine", "document_ids": [document_id]}
     collection = (await client.post("/api/collections", json=named)).json()
     pinned = {"session_id": session_id, "message_id": run["message_id"]}
-    note = (await client.post("/api/notes", json={"title": TITLE, "entry": pinned})).json()
+    passage = {"document_id": document_id, "quote": SECRET}
+    note = (await client.post("/api/notes", json={"entry": passage})).json()
+    assert note["title"] == TITLE
+    await client.post(f"/api/notes/{note['note_id']}/entries", json=pinned)
     entries = (await client.get(f"/api/notes/{note['note_id']}")).json()["entries"]
     responded = {"input": QUESTION, "citewell": {"min_score": 0}}
     responses = [(await client.post("/v1/responses", json=responded)).json()["id"] for _ in range(2)]

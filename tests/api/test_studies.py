@@ -1,5 +1,6 @@
 """Comparisons and flashcards over HTTP: every cell and card is checked, bounded, and charged."""
 
+import asyncio
 import json
 from typing import Any
 from uuid import uuid4
@@ -13,11 +14,11 @@ from graph.entrypoint import Citewell, open_citewell
 from graph.evidence import Identity
 from tests.api.conftest import HANDBOOK, TRAVEL, with_model
 from tests.api.serving import client_of
-from tests.scripted_openai import ScriptedOpenAI, answer, say
+from tests.scripted_openai import Hold, Reply, Say, ScriptedOpenAI, answer, say
 from tools.auth.api_keys import ApiKeys, KeyTerms
 from tools.auth.identities import Limits
 from tools.library.ingestion import NewDocument
-from tools.settings import AuthSettings, Settings, SpendingSettings
+from tools.settings import AuthSettings, RunSettings, Settings, SpendingSettings
 
 OLD = str(uuid4())
 LEAVE = "Every employee gets 25 days of annual leave a year."
@@ -84,7 +85,7 @@ async def test_a_model_proposes_points_and_what_its_judge_doubts_is_left_out(
         assert (good["state"], good["claims"][0]["text"], quotes(good)) == ("said", said["text"], [LEAVE])
         assert doubted == {"document_id": OLD, "state": "doubted", "claims": [], "sources": []}
         spent = (await client.get("/api/spending")).json()["total"]
-        assert (spent["calls"], spent["runs"]) == (5, 0)
+        assert (spent["calls"], spent["runs"]) == (5, 1)
 
 
 async def test_what_is_late_or_has_no_budget_stays_unasked(
@@ -149,12 +150,39 @@ async def test_a_limit_of_the_day_refuses_before_a_model_is_asked(
         await put(citewell, OLD, "Old handbook", f"# Leave\n\n{OLD_LEAVE}\n")
         asked = {"document_ids": [HANDBOOK, OLD], "question": QUESTION}
         assert (await client.post("/api/comparisons", json=asked)).status_code == 200
+        assert (await client.get("/api/spending")).json()["total"]["runs"] == 1
         calls = len(scripted_openai.requests)
         for path, body in (("comparisons", asked), ("flashcards", {"document_ids": [OLD]})):
             refused = await client.post(f"/api/{path}", json=body)
             assert (refused.status_code, refused.json()["code"]) == (429, "spending_limit_reached")
         assert len(scripted_openai.requests) == calls
         assert (await client.post("/api/comparisons", json=asked | {"model": "extractive"})).status_code == 200
+
+
+async def test_what_asks_many_questions_is_one_of_the_days_runs_also_without_a_model(
+    settings: Settings, citewell: Citewell
+) -> None:
+    spending = SpendingSettings.model_validate({"user": {"runs": 3}})
+    configured = settings.model_copy(update={"spending": spending})
+    async with open_citewell(configured) as limited, client_of(create_app(configured, citewell=limited)) as client:
+        asked = {"document_ids": [HANDBOOK, TRAVEL], "question": QUESTION}
+        told = [(await client.post("/api/comparisons", json=asked)).status_code for _ in range(2)]
+        unknown = await client.post("/api/comparisons", json=asked | {"document_ids": [HANDBOOK, OLD]})
+        told.append((await client.post("/api/flashcards", json={"document_ids": [HANDBOOK]})).status_code)
+        body = (await client.get("/api/spending")).json()
+        refused = await client.post("/api/comparisons", json=asked)
+    assert (told, unknown.status_code) == ([200, 200, 200], 404)
+    assert (body["total"]["runs"], body["limits"][0]["used"]) == (3, "3")
+    assert (refused.status_code, refused.json()["code"]) == (429, "spending_limit_reached")
+
+
+async def test_no_more_begin_together_than_the_day_has_runs(settings: Settings, citewell: Citewell) -> None:
+    spending = SpendingSettings.model_validate({"user": {"runs": 2}})
+    configured = settings.model_copy(update={"spending": spending})
+    async with open_citewell(configured) as limited, client_of(create_app(configured, citewell=limited)) as client:
+        asked = {"document_ids": [HANDBOOK, TRAVEL], "question": QUESTION}
+        told = await asyncio.gather(*(client.post("/api/comparisons", json=asked) for _ in range(4)))
+    assert sorted(each.status_code for each in told) == [200, 200, 429, 429]
 
 
 async def test_a_comparison_counts_as_a_run_of_its_key_and_a_refused_one_does_not(
@@ -169,3 +197,47 @@ async def test_a_comparison_counts_as_a_run_of_its_key_and_a_refused_one_does_no
         known = {"document_ids": [HANDBOOK, TRAVEL], "question": QUESTION}
         told = [(await client.post("/api/comparisons", json=body)).status_code for body in (unknown, known, known)]
         assert told == [404, 200, 429]
+
+
+async def test_studies_take_turns_and_more_than_may_wait_are_refused(
+    settings: Settings, scripted_openai: ScriptedOpenAI, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("api.routes.study_routes.WAITING_FOR_EACH", 1)
+    configured = with_model(settings, scripted_openai).model_copy(update={"runs": RunSettings(max_active=3)})
+    async with open_citewell(configured) as citewell, client_of(create_app(configured, citewell=citewell)) as client:
+        await put(citewell, HANDBOOK, "Staff handbook", f"# Leave\n\n{LEAVE}\n")
+        await put(citewell, OLD, "Old handbook", f"# Leave\n\n{OLD_LEAVE}\n")
+        hold = Hold()
+        scripted_openai.script(Reply(steps=[Say("{"), hold]), to="generate_answer", when="25 days")
+        asked = {"document_ids": [HANDBOOK, OLD], "question": QUESTION}
+        first = asyncio.create_task(client.post("/api/comparisons", json=asked))
+        await asyncio.to_thread(hold.wait_reached)
+        paths = {"comparisons": asked, "flashcards": {"document_ids": [OLD]}}
+        others = [asyncio.create_task(client.post(f"/api/{path}", json=body)) for path, body in paths.items()]
+        [refused], [waiting] = await asyncio.wait(others, return_when=asyncio.FIRST_COMPLETED)
+        told = refused.result()
+        assert (told.status_code, told.json()["code"], "retry-after" in told.headers) == (503, "overloaded", True)
+        assert len(scripted_openai.asked("generate_answer")) <= len(asked["document_ids"])
+        hold.release()
+        assert [(await each).status_code for each in (first, waiting)] == [200, 200]
+
+
+async def test_who_leaves_stops_the_work_which_was_a_run(
+    settings: Settings, scripted_openai: ScriptedOpenAI, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tools.studies.asking.ANSWER_SECONDS", 600.0)  # it is not that which stops it
+    configured = with_model(settings, scripted_openai).model_copy(update={"runs": RunSettings(max_active=1)})
+    async with open_citewell(configured) as citewell, client_of(create_app(configured, citewell=citewell)) as client:
+        await put(citewell, HANDBOOK, "Staff handbook", f"# Leave\n\n{LEAVE}\n")
+        await put(citewell, OLD, "Old handbook", f"# Leave\n\n{OLD_LEAVE}\n")
+        hold = Hold()
+        scripted_openai.script(Reply(steps=[Say("{"), hold]), to="generate_answer", when="25 days")
+        asked = {"document_ids": [HANDBOOK, OLD], "question": QUESTION}
+        leaving = asyncio.create_task(client.post("/api/comparisons", json=asked))
+        await asyncio.to_thread(hold.wait_reached)
+        leaving.cancel()
+        [held] = [each for each in scripted_openai.asked("generate_answer") if "25 days" in each.text]
+        assert await asyncio.to_thread(held.wait_disconnected)
+        assert (await client.post("/api/comparisons", json=asked)).status_code == 200  # the turn is free again
+        spent = (await client.get("/api/spending")).json()["total"]
+        assert (spent["runs"], spent["estimated_calls"] >= 1) == (2, True)

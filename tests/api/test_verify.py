@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from api.app import create_app
-from api.routes.verify_routes import AT_ONCE, EXAMPLES, VerificationSlots
+from api.routes.verify_routes import AT_ONCE, EXAMPLES, verification_turns
 from evals.scripted_replies import judged
 from graph.entrypoint import Citewell, open_citewell
 from graph.errors import Overloaded
@@ -239,12 +239,12 @@ async def test_a_key_is_asked_for_where_others_ask_for_one(settings: Settings, c
 
 async def test_more_than_may_wait_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("api.routes.verify_routes.WAITING_FOR_EACH", 1)
-    slots = VerificationSlots(RunSettings(max_active=1))
+    turns = verification_turns(RunSettings(max_active=1))
     full, release = asyncio.Event(), asyncio.Event()
     begun: list[int] = []
 
     async def take(number: int) -> None:
-        async with slots.turn():
+        async with turns.turn():
             begun.append(number)
             if len(begun) == AT_ONCE:
                 full.set()

@@ -9,7 +9,7 @@ from graph.errors import NotFound
 from graph.evidence import Identity, Space
 from graph.ports import SearchQuery
 from tools.library.ingestion import NewDocument
-from tools.library.versions import Version, expire_versions
+from tools.library.versions import KeptText, Version, Versions, expire_versions
 from tools.process.library import Library, open_library
 from tools.settings import Settings, VersionSettings
 
@@ -70,6 +70,54 @@ async def test_a_text_that_was_replaced_is_seen_and_brought_back_as_it_was(setti
         for version in (3, 4):
             with pytest.raises(NotFound):
                 await library.versions.read(AMY, ID, version)
+
+
+async def test_a_title_alone_is_no_version_and_leaves_the_vectors_as_they_are(settings: Settings) -> None:
+    few = settings.model_copy(update={"versions": VersionSettings(keep=1)})
+    async with open_library(few) as library:
+        for text in ("The limit is ONE.", "The limit is TWO."):
+            await put(library, AMY, text)
+        before = await stored_segments(library)
+        for title in ("First", "Lighthouse"):
+            await library.ingestor.rename(AMY, ID, title)
+        assert numbers(await library.versions.list(AMY, ID)) == [(2, "amy", None, True), (1, "amy", "amy", False)]
+        assert await stored_segments(library) == before
+        found = await library.searcher.search(SearchQuery("lighthouse", AMY, top_k=3, min_score=0.0))
+        assert [(hit.segment.segment_id, hit.segment.title) for hit in found.hits] == [(f"{ID}:0", "Lighthouse")]
+        with pytest.raises(NotFound):
+            await library.ingestor.rename(AMY, "7a9e0f3c-5a55-4b0e-9b0c-0d3f1f6d2a10", "Lighthouse")
+
+
+async def stored_segments(library: Library) -> list[tuple[object, ...]]:
+    statement = """
+        SELECT s.segment_index, s.body, v.embedding::text FROM all_segments AS s
+        LEFT JOIN shared_segment_vectors AS v USING (workspace, document_id, segment_index)
+        WHERE document_id = %s ORDER BY s.segment_index
+    """
+    return await library.database.fetch_all(statement, [ID])
+
+
+async def test_a_text_that_is_stored_during_a_change_of_title_stays(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with open_library(settings) as library:
+        await put(library, AMY, "The limit is ONE.")
+        load, loads = Versions.load, 0
+
+        async def overtaken(
+            self: Versions, identity: Identity, document_id: str, version: int | None = None
+        ) -> KeptText:
+            nonlocal loads
+            kept, loads = await load(self, identity, document_id, version), loads + 1
+            if loads == 1:
+                await put(library, EVE, "The limit is TWO.")
+            return kept
+
+        monkeypatch.setattr(Versions, "load", overtaken)
+        await library.ingestor.rename(AMY, ID, "Limits")
+        text = await library.documents.raw_text(AMY, ID)
+        assert (text["title"], [each["text"] for each in text["segments"]]) == ("Limits", ["The limit is TWO."])
+        assert numbers(await library.versions.list(AMY, ID)) == [(2, "eve", None, True), (1, "amy", "eve", False)]
 
 
 async def test_versions_go_with_their_document_and_after_their_time(settings: Settings) -> None:

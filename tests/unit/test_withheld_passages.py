@@ -31,6 +31,17 @@ def test_a_document_that_holds_a_copy_is_named_no_more() -> None:
     assert [each["quote"] for each in (*shown["citations"], *shown["claims"][0]["citations"])] == ["Open.", "Open."]
 
 
+def test_what_a_section_or_a_disagreement_is_written_from_is_withheld_without_a_citation() -> None:
+    section = {"text": SECRET, "source_ids": ["e:0"]}
+    disagreement = {"segment_ids": ["d:0", "f:1"], "reason": SECRET}
+    stored = body(sections=[section], disagreements=[disagreement])
+    del stored["nearest"]
+    for document_id in ("e", "f"):
+        assert hidden_in(stored, {document_id}, ()) == {document_id}
+        assert hidden_in(stored, (), {document_id}) == {document_id}
+    assert SECRET not in str(withhold(stored, {"e", "f"}))
+
+
 def test_a_section_that_showed_a_passage_shows_none_any_more() -> None:
     citation: dict[str, Any] = {
         "document_id": "d", "segment_id": "d:0", "segment_index": 0, "page_idx": None, "start": 0, "end": 21,

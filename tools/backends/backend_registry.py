@@ -234,9 +234,9 @@ def _unlisted(settings: Settings, name: str) -> ModelSettings | None:
     That is where names of other stacks configure the endpoint, which tell one model alone: who lists models in
     ``CITEWELL_MODELS`` lists all.
     """
-    if not name or "models" not in settings.aliases or _is_known(settings, name):
+    if not name or "models" not in settings.aliases or len(settings.models) != 1 or _is_known(settings, name):
         return None
-    [model] = settings.models
+    model = settings.models[0]
     context = usual_context(name, model.base_url)
     own = {"name": name, "model": name, "label": "", "thinking_model": None, "context_tokens": context}
     return model.model_copy(update=own)

@@ -154,12 +154,16 @@ class Guides:
         )
 
     async def follow_ups(self, identity: Identity, session_id: str) -> FollowUps:
-        """Return questions to go on with after the last answer of a session's branch. Raises NotFound."""
+        """Return questions to go on with after the last answer of a session's branch. Raises NotFound.
+
+        Strangers who share an identity open no documents, and so get no guides.
+        """
         history = await self._sessions.get(identity, session_id, limit=TURNS_READ)
         last = history.messages[-1] if history.messages and not history.asked else None
         if self._by == "off" or last is None or last.outcome not in ("answered", "abstained"):
             return FollowUps(message_id=None, questions=[], guides=[])
-        guides = await self._guides_of(identity, last.body) if _asks_beyond_quotes(last.body) else []
+        opens = not identity.is_shared and _asks_beyond_quotes(last.body)
+        guides = await self._guides_of(identity, last.body) if opens else []
         if last.outcome == "abstained":
             return FollowUps(message_id=last.message_id if guides else None, questions=[], guides=guides)
         stored = await self._store.follow_ups(identity, last.message_id)

@@ -35,7 +35,10 @@ c.collection_id::text, c.name, c.made_by, c.shared, {_YOURS} AS yours, (SELECT c
 c.created_at, c.updated_at
 """
 _LIST = f"SELECT {_COLUMNS} FROM collections AS c WHERE {_SEEN} ORDER BY lower(c.name), c.collection_id LIMIT %(most)s"
-_GET = f"SELECT {_COLUMNS} FROM collections AS c WHERE c.collection_id = %(collection_id)s AND {_SEEN}"
+# Of one that was made or locked as seen: whoever keeps it from themselves by a change is told what became of it.
+_GET = f"""
+SELECT {_COLUMNS} FROM collections AS c WHERE c.workspace = %(workspace)s AND c.collection_id = %(collection_id)s
+"""
 _KNOWN = f"SELECT c.collection_id::text FROM collections AS c WHERE c.collection_id = ANY(%(ids)s::uuid[]) AND {_SEEN}"
 _LOCK = f"SELECT {_YOURS} FROM collections AS c WHERE c.collection_id = %(collection_id)s AND {_SEEN} FOR UPDATE OF c"
 _CREATE = f"""
@@ -56,8 +59,17 @@ SELECT d.workspace, %(collection_id)s, d.document_id FROM documents AS d
 WHERE d.workspace = %(workspace)s AND d.document_id = ANY(%(added)s::uuid[]) AND {LASTING} AND {VISIBLE}
 ON CONFLICT DO NOTHING
 """
-_REMOVE = f"DELETE FROM collection_documents WHERE {_OF_ONE} AND document_id = ANY(%(removed)s::uuid[])"
-_COUNT = f"SELECT count(*) FROM collection_documents WHERE {_OF_ONE}"
+_MADE = f"EXISTS (SELECT FROM collections WHERE {_OF_ONE} AND made_by = %(user)s)"
+_REMOVE = f"""
+DELETE FROM collection_documents WHERE {_OF_ONE} AND document_id = ANY(%(removed)s::uuid[]) AND ({_MADE} OR EXISTS (
+    SELECT FROM documents AS d
+    WHERE d.workspace = %(workspace)s AND d.document_id = collection_documents.document_id AND {LASTING} AND {VISIBLE}
+))
+"""
+_COUNT = f"""
+SELECT count(*) FROM collection_documents JOIN documents AS d USING (workspace, document_id)
+WHERE {_OF_ONE} AND d.deleted_at IS NULL AND {LASTING}
+"""
 _RESOLVE = f"""
 SELECT d.document_id::text FROM collections AS c
 JOIN collection_documents AS m USING (workspace, collection_id) JOIN documents AS d USING (workspace, document_id)
@@ -133,8 +145,9 @@ class Collections:
     ) -> Collection:
         """Rename a collection, share it or keep it to oneself, and put documents in or take some out.
 
-        Documents that the identity may not read are not put in. Raises NotFound, NotPermitted to rename or share what
-        another has made, InvalidRequest for more documents than one holds.
+        Documents that the identity may not read are not put in, and taken out by the collection's maker alone. Raises
+        NotFound, NotPermitted to rename or share what another has made, InvalidRequest for more documents than one
+        holds.
         """
         named = {"name": name, "shared": shared, "added": list(add), "removed": list(remove)}
         row = {**await self._scope(identity), "collection_id": as_uuid(collection_id), **named}

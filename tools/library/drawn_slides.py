@@ -12,14 +12,17 @@ from typing import Annotated, Any
 from pydantic import Field, TypeAdapter
 from typing_extensions import TypedDict
 
-from graph.errors import CitewellError
 from tools.library.drawn_pictures import Block, letters_of
+from tools.parsers.shape_order import Place
 
 _LEAST_SIZE = 0.008  # of letters, for the slide's width
 _WIDE = re.compile("[\u1100-\u115f\u2e80-\uffef]")
 _LETTER, _LINE = 0.52, 1.25  # how wide and high a letter is, for its size
 
-Share = Annotated[float, Field(ge=-10, le=10, allow_inf_nan=False)]
+_MOST = 10  # slides, that a box is away or wide
+_NARROWEST, _BROADEST = 0.1, 10  # for its height
+
+Share = Annotated[float, Field(ge=-_MOST, le=_MOST, allow_inf_nan=False)]
 
 
 class SlideBox(TypedDict):
@@ -42,7 +45,7 @@ class LayoutSlide(TypedDict):
     """A slide by its number from 0, how wide it is for its height, and its boxes, the lowest first."""
 
     page_idx: int
-    ratio: Annotated[float, Field(gt=0.1, lt=10)]
+    ratio: Annotated[float, Field(gt=_NARROWEST, lt=_BROADEST)]
     boxes: list[SlideBox]
 
 
@@ -50,26 +53,36 @@ SLIDES: TypeAdapter[list[LayoutSlide]] = TypeAdapter(list[LayoutSlide])
 
 
 def slides_of(data: bytes, media_type: str, text: str, blocks: Iterable[Sequence[Any]]) -> list[LayoutSlide]:
-    """Return the slides of a presentation with the given text; none of another file, or of one that is broken."""
+    """Return the slides of a presentation with the given text; none of another file.
+
+    They end where the file is broken, and a box that is far beyond its slide is left out.
+    """
     from tools.parsers.slide_shapes import slides_in  # with all readers of office files
 
     pages = {page: list(own) for page, own in groupby((Block(*each) for each in blocks), lambda block: block.page_idx)}
     found: list[LayoutSlide] = []
-    with suppress(CitewellError):
+    with suppress(Exception):  # whatever it is, the pictures and formulas of the file are told
         for page_idx, ratio, shapes in slides_in(data, media_type):
+            if not _NARROWEST < ratio < _BROADEST:
+                continue
             held = _blocks_in([letters_of(shape.words, "") for shape in shapes], text, pages.get(page_idx, []))
             boxes: list[SlideBox] = []
             for at, (place, _, size, picture) in enumerate(shapes):
                 own = held.get(at, [])
-                if not own and picture is None:
+                if (not own and picture is None) or not _is_near(place):
                     continue
-                fitting = _fitting(size, place.width, place.height / ratio, [text[b.start : b.end] for b in own])
+                lines = [text[each.start : each.end] for each in own]
+                fitting = _fitting(min(size, 1.0), place.width, place.height / ratio, lines)
                 start, end = (own[0].start, own[-1].end) if own else (0, 0)
                 box = SlideBox(left=place.left, top=place.top, width=place.width, height=place.height, size=fitting,
                                start=start, end=end, picture=picture)  # fmt: skip
                 boxes.append(box)
             found.append(LayoutSlide(page_idx=page_idx, ratio=ratio, boxes=boxes))
     return found
+
+
+def _is_near(place: Place) -> bool:
+    return all(-_MOST <= each <= _MOST for each in (place.left, place.top, place.width, place.height))
 
 
 def _blocks_in(shapes: Sequence[str], text: str, blocks: Sequence[Block]) -> dict[int, list[Block]]:

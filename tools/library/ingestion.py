@@ -6,7 +6,6 @@ wait for each other and never deadlock. The comparison before the lock is repeat
 """
 
 import asyncio
-import hashlib
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import aclosing, contextmanager
 from dataclasses import replace
@@ -31,12 +30,13 @@ from tools.library.changes import (
     write_changes,
 )
 from tools.library.document_reader import DocumentReader, ReadItem
-from tools.library.new_documents import NewDocument, ReadyDocument, UnreadDocument
+from tools.library.new_documents import NewDocument, ReadyDocument, UnreadDocument, hash_under
+from tools.library.ownership import refusal_to_store
 from tools.library.reading import Progress, ReadFile, WiredDocument, cut_file, silent
 from tools.library.sandbox import Sandbox
 from tools.library.versions import KeptText, Versions
 from tools.originals.originals import Originals
-from tools.retrieval.indexing import maintain
+from tools.retrieval.indexing import index_terms_anew, maintain
 from tools.retrieval.placing import move_if_outgrown
 from tools.retrieval.segment_rows import PackedDocument
 from tools.settings import Settings
@@ -49,7 +49,10 @@ __all__ = ["Ingested", "IngestedArchive", "Ingestor", "NewDocument", "Refused", 
 
 Finish = Callable[[Connection, Sequence[Ingested]], Awaitable[None]]
 Again = Callable[[str], Awaitable[ReadFile]]  # reads a document whole, by its id
-_RENAMED = "UPDATE documents SET renamed = true WHERE workspace = %s AND document_id = %s"
+_RENAME = """
+UPDATE documents SET title = %(title)s, content_hash = %(content_hash)s, renamed = true, updated_at = now()
+WHERE workspace = %(workspace)s AND document_id = %(document_id)s
+"""
 EMBEDDED_AT_ONCE = 256  # segments, between two reports of progress
 
 
@@ -125,25 +128,39 @@ class Ingestor:
         """
         return await self._store_kept(identity, document_id, await self._versions.load(identity, document_id, version))
 
-    async def rename(self, identity: Identity, document_id: str, title: str) -> Ingested:
+    async def rename(self, identity: Identity, document_id: str, title: str) -> None:
         """Give a document another title, which that of its file does not replace when it is read anew.
 
-        The title is indexed in every segment, so its text is stored again under it, as a new version. Raises NotFound,
-        also for what the identity may not change, and as ``ingest`` does.
+        The title is indexed in every segment; the text, its versions and its vectors stay. Raises NotFound, also for
+        what the identity may not change, DatabaseUnavailable.
         """
+        workspace = await self._workspaces.number(identity.workspace)
+        await self._database.require_room()
+        while not await self._rename(identity, workspace, document_id, title):
+            pass  # another text was stored meanwhile, which is what gets the title
+        await self.maintain(identity.workspace)
+
+    async def _rename(self, identity: Identity, workspace: int, document_id: str, title: str) -> bool:
         kept = await self._versions.load(identity, document_id)
-        if kept.fields["title"] != title:
-            digest = hashlib.sha256(f"{kept.content_hash}:{title}".encode()).hexdigest()
-            kept = replace(kept, fields={**kept.fields, "title": title}, content_hash=digest)
+        packed = await asyncio.to_thread(
+            PackedDocument.of, workspace, document_id, title, kept.spans, kept.text, vectors=self._database.has_vectors
+        )
+        row = {"workspace": workspace, "document_id": document_id, "title": title, "before": kept.content_hash}
+        row["content_hash"] = hash_under(title, kept.content_hash)
+        async with self._database.connection() as connection, connection.transaction():
+            await lock_library(connection, workspace)
+            stored = (await read_stored_documents(connection, workspace, [document_id])).get(document_id)
+            if stored is None or stored.content_hash != kept.content_hash or stored.deleted:
+                return False
+            ready = ReadyDocument(document_id, title, stored.fields, stored.content_hash)
+            if (refusal := refusal_to_store(ready, stored, identity, all_readers=self._all_readers)) is not None:
+                raise refusal
+            if row["content_hash"] != kept.content_hash:
+                await connection.execute(_RENAME, row)
+                await index_terms_anew(connection, workspace, packed)
+        return True
 
-        async def note(connection: Connection, _: Sequence[Ingested]) -> None:
-            await connection.execute(_RENAMED, [await self._workspaces.number(identity.workspace), document_id])
-
-        return await self._store_kept(identity, document_id, kept, finish=note)
-
-    async def _store_kept(
-        self, identity: Identity, document_id: str, kept: KeptText, *, finish: Finish | None = None
-    ) -> Ingested:
+    async def _store_kept(self, identity: Identity, document_id: str, kept: KeptText) -> Ingested:
         workspace = await self._workspaces.number(identity.workspace)
         async with self._database.connection() as connection:
             stored = (await read_stored_documents(connection, workspace, [document_id]))[document_id]
@@ -156,7 +173,7 @@ class Ingestor:
         async def again(_: str) -> ReadFile:
             return file
 
-        [outcome] = await self.store(identity, [file], again, finish=finish)
+        [outcome] = await self.store(identity, [file], again)
         report = _raised(outcome)
         await self.maintain(identity.workspace)
         return report

@@ -108,6 +108,12 @@ class ReadyDocument:
     original: NewOriginal | None = None
     warnings: tuple[str, ...] = ()
 
+    def called(self, title: str) -> "ReadyDocument":
+        """Return it under the title that a person gave it."""
+        return replace(
+            self, fields=replace(self.fields, title=title), content_hash=hash_under(title, self.content_hash)
+        )
+
     def with_original(self, data: bytes | None) -> "ReadyDocument":
         """Add the file that the document was read from; None where it was given as text.
 
@@ -408,6 +414,11 @@ def _checked_metadata(metadata: Any) -> dict[str, Any]:
 
 
 _BLOCK_FIELDS = attrgetter(*(each.name for each in fields(Block)))
+
+
+def hash_under(title: str, content_hash: str) -> str:
+    """Return the content hash of a document under a title that a person gave it, whatever it was called before."""
+    return f"{content_hash.partition('-')[0]}-{hashlib.sha256(title.encode()).hexdigest()}"
 
 
 def _content_hash(parsed: Parsed, title: str, size: SegmentSize) -> str:

@@ -33,7 +33,7 @@ VIEW_SECONDS, VIEW_MEGABYTES, REPLY_BYTES = 20.0, 512, 100_000_000
 WAIT_SECONDS = 30.0  # for a turn and for its end
 PROCESSES = 2  # one of a workspace, so that another one is free
 UNREADABLE = ""  # the part that says that no part can be read
-LAYOUT = "layout 2"  # the view of what is drawn; another name where another release tells more
+LAYOUT = "layout 3"  # the view of what is drawn; another name where another release tells more
 
 See = Callable[[bytes], Awaitable[tuple[Any, bytes]]]  # what an original shows, as JSON and bytes beside it
 

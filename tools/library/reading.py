@@ -72,10 +72,16 @@ class WiredDocument:
         return replace(self, fields=json.dumps(fields), document_id=document_id)
 
     def called(self, title: str | None) -> "WiredDocument":
-        """Return the document under a title, if there is one, unless it was sent with a title."""
+        """Return the document under a title that a person gave it, if there is one, unless it was sent with a title."""
         if title is None or (fields := json.loads(self.fields)).get("title") or "error" in fields:
             return self
-        return replace(self, fields=json.dumps({**fields, "title": title}))
+        return replace(self, fields=json.dumps({**fields, "given_title": title}))
+
+    @property
+    def given_title(self) -> str | None:
+        """The title that a person gave it, which that of its file does not replace."""
+        title: str | None = json.loads(self.fields).get("given_title")
+        return title
 
     @property
     def expires_at(self) -> datetime | None:
@@ -88,6 +94,7 @@ class WiredDocument:
         if "error" in values:
             raise restored_error(*values["error"])
         values["expires_at"] = _moment(values)
+        values.pop("given_title", None)
         content: dict[str, Any] = {"text": self.data.decode()} if self.is_text else {"data": self.data}
         return NewDocument(**values, **content)
 
@@ -210,6 +217,8 @@ def _parse(document: WiredDocument, how: Reading) -> _Read:
     size = SegmentSize.parse(how.sizes.get(new.dialect or "*", how.sizes["*"]))
     ready, parsed = make_ready(new, size, max_bytes=how.max_bytes, recognition=recognition)
     _check_extent(ready, parsed, how)
+    if document.given_title is not None:
+        ready = ready.called(document.given_title)
     return _Read(ready, parsed, size)
 
 

@@ -14,11 +14,13 @@ from psycopg.types.json import Jsonb
 from typing_extensions import TypedDict
 
 from graph.errors import InvalidRequest, NotFound, NotPermitted
-from graph.evidence import Citation, Freshness, Identity, Section, SectionClaim, Source
+from graph.evidence import Freshness, Identity, Section, SectionClaim, Source
+from tools.retrieval.scope import LASTING, VISIBLE, reading_as
 from tools.retrieval.segment_store import SegmentStore
 from tools.retrieval.withholding import (
     brought_in,
     documents_of,
+    find_deleted,
     find_unreadable,
     hidden_from_another,
     hidden_in,
@@ -34,15 +36,35 @@ from tools.storage.tenants import Workspaces
 MOST_NOTES = 1_000  # of one person in a workspace
 MOST_ENTRIES = 100
 MOST_LISTED = 200  # characters of its text that a list of notes tells
+UNNAMED = "…"
 _WORST: tuple[Freshness, ...] = ("fresh", "moved", "changed", "deleted", "withheld")
 
+# Of each document that is pinned in a note, by its entry.
+_PINNED = """
+FROM note_entries AS e
+CROSS JOIN LATERAL jsonb_path_query(e.body, '$.sources[*].document_id ? (@ like_regex "^[0-9a-f-]{36}$")') AS s (id)
+JOIN documents AS d ON d.workspace = notes.workspace AND d.document_id = (s.id #>> '{}')::uuid
+WHERE e.note_id = notes.note_id
+"""
+# One that nobody has named is called by its first passage, as far as its reader may read that.
+_NAMED = f"""
+coalesce(nullif(title, ''), (
+    SELECT left(d.title, 255) {_PINNED} AND e.question = '' AND {VISIBLE} ORDER BY e.place, e.pinned_at LIMIT 1
+), '{UNNAMED}') AS title
+"""
 _REST = (
     'shared, "user" = %(user)s AS is_own, created_at, updated_at,'
     " (SELECT count(*)::integer FROM note_entries AS e WHERE e.note_id = notes.note_id) AS entries"
 )
-_COLUMNS = f"note_id::text, title, body AS text, {_REST}"
+_COLUMNS = f"note_id::text, {_NAMED}, body AS text, {_REST}"
 _OWN = 'note_id = %(note_id)s AND workspace = %(workspace)s AND "user" = %(user)s'
-_SEEN = 'workspace = %(workspace)s AND ("user" = %(user)s OR shared)'
+# Whoever is restricted to some spaces sees of what others share what holds something for them.
+_SEEN = f"""
+workspace = %(workspace)s AND ("user" = %(user)s OR shared AND (
+    %(allowed_spaces)s::text[] IS NULL OR EXISTS (SELECT {_PINNED} AND {LASTING} AND {VISIBLE})
+))
+"""
+_YOURS = f'note_id = %(note_id)s AND {_SEEN} AND ("user" = %(user)s OR %(assigns_owners)s)'
 _INSERT = f"""
 INSERT INTO notes (note_id, workspace, "user", title, body)
 SELECT %(note_id)s, %(workspace)s, %(user)s, %(title)s, %(text)s
@@ -50,7 +72,7 @@ WHERE (SELECT count(*) FROM notes WHERE workspace = %(workspace)s AND "user" = %
 RETURNING {_COLUMNS}
 """
 _LIST = f"""
-SELECT note_id::text, title, left(body, {MOST_LISTED}) AS text, {_REST} FROM notes
+SELECT note_id::text, {_NAMED}, left(body, {MOST_LISTED}) AS text, {_REST} FROM notes
 WHERE {_SEEN} AND (%(before)s::timestamptz IS NULL OR (updated_at, note_id) < (%(before)s, %(after_id)s::uuid))
 ORDER BY updated_at DESC, notes.note_id DESC LIMIT %(limit)s
 """
@@ -60,7 +82,8 @@ UPDATE notes SET title = coalesce(%(title)s, title), body = coalesce(%(text)s, b
        shared = coalesce(%(shared)s, shared), updated_at = now()
 WHERE {_OWN} RETURNING {_COLUMNS}
 """
-_DELETE = f"DELETE FROM notes WHERE {_OWN}"
+_UNSHARE = f"UPDATE notes SET shared = false, updated_at = now() WHERE {_YOURS} RETURNING {_COLUMNS}"
+_DELETE = f"DELETE FROM notes WHERE {_YOURS}"
 _ENTRIES = """
 SELECT entry_id::text, question, body, pinned_at FROM note_entries WHERE note_id = %(note_id)s ORDER BY place, pinned_at
 """
@@ -138,16 +161,27 @@ class Notes:
         self._workspaces = workspaces
         self._segments = segments
 
-    async def create(self, identity: Identity, title: str, text: str = "") -> NoteSummary:
-        """Make an empty note. Raises NotPermitted, InvalidRequest where there are too many."""
+    async def create(
+        self, identity: Identity, title: str, text: str = "", *, pinned: tuple[str, Mapping[str, Any]] | None = None
+    ) -> NoteSummary:
+        """Make a note, empty or with the question and the body that are ``pinned`` first.
+
+        Without a title it is called by the first passage in it. Raises NotPermitted, InvalidRequest where there are too
+        many.
+        """
         if identity.is_shared:
             raise NotPermitted("A public key keeps no notes: those who share it would see each other's.")
         await self._database.require_room()
         row = {**await self._row(identity, str(uuid4())), "title": title, "text": text}
-        async with self._database.connection() as connection:
+        async with self._database.connection() as connection, connection.transaction():
             made = await row_of(connection, NoteSummary, _INSERT, row)
-        if made is None:
-            raise InvalidRequest(f"You have {MOST_NOTES} notes, and no more are possible.", suggestion="Delete some.")
+            if made is None:
+                raise InvalidRequest(
+                    f"You have {MOST_NOTES} notes, and no more are possible.", suggestion="Delete some."
+                )
+            if pinned is not None:
+                await _put(connection, row, *pinned)
+                made = await row_of(connection, NoteSummary, _GET, row) or made
         return made
 
     async def list(
@@ -173,19 +207,24 @@ class Notes:
             bodies = [body for _, _, body, _ in rows]
             documents = set[str]().union(*map(documents_of, bodies))
             refused, gone = await find_unreadable(connection, row["workspace"], identity, documents)
+            deleted = await find_deleted(connection, row["workspace"], documents)
         for body in bodies:
             call_fresh(body)
         checked = [each.body for each in await check_freshness(bodies, self._segments, identity)]
         hiding = hidden_in if note.is_own else hidden_from_another
-        hidden = [{*hiding(body, refused, gone), *_deleted(body)} for body in checked]
+        hidden = [hiding(body, refused, gone) | ((documents_of(body) & deleted) - brought_in(body)) for body in checked]
         secret = not note.is_own and any(hidden)
         entries: list[ReadEntry] = []
         for (entry_id, question, _, pinned_at), body, documents in zip(rows, checked, hidden, strict=True):
-            shown = withhold(body, documents, also=uncited_in(body) if secret else ())
+            is_listing = not note.is_own and body.get("stop_reason") == "answered_from_catalogue"
+            also = uncited_in(body) if secret or is_listing else set()
+            shown = withhold(body, documents, also=also)
+            elsewhere = set() if note.is_own else brought_in(body)  # stored for whoever asked alone
             states: list[Freshness] = [
-                "withheld" if each["document_id"] in refused else each.get("freshness", "fresh")
-                for each in body["citations"]
+                each.get("freshness", "fresh") for each in body["citations"] if each["document_id"] not in elsewhere
             ]
+            states += ["withheld" if each in refused else "deleted" for each in documents]
+            states += ["withheld" for _ in also]
             answer = StoredMessage(
                 message_id=entry_id,
                 run_id=None,
@@ -193,8 +232,8 @@ class Notes:
                 role="assistant",
                 content="",
                 body=shown,
-                outcome="answered",
-                stop_reason=None,
+                outcome=body.get("outcome", "answered"),
+                stop_reason=body.get("stop_reason"),
                 created_at=pinned_at,
             )
             entries.append(ReadEntry(question, answer, max(states, key=_WORST.index, default="fresh")))
@@ -212,11 +251,13 @@ class Notes:
     ) -> NoteSummary:
         """Change a note of the identity's own; None leaves a value unchanged. Raises NotFound, InvalidRequest.
 
-        ``order`` are ids of its entries as they should stand; those that it does not name stand behind them.
+        ``order`` are ids of its entries as they should stand; those that it does not name stand behind them. Whoever
+        may administer the workspace ends that another's note is shared, and changes nothing else of it.
         """
         row = {**await self._row(identity, note_id), "title": title, "text": text, "shared": shared}
         async with self._database.connection() as connection, connection.transaction():
-            changed = await row_of(connection, NoteSummary, _CHANGE, row)
+            unshares = shared is False and title is text is order is None
+            changed = await row_of(connection, NoteSummary, _UNSHARE if unshares else _CHANGE, row)
             if changed is None:
                 raise _unknown(note_id)
             if order is not None:
@@ -227,7 +268,7 @@ class Notes:
         return changed
 
     async def delete(self, identity: Identity, note_id: str) -> None:
-        """Delete a note of the identity's own. Raises NotFound."""
+        """Delete a note of the identity's own, or a shared one as who may administer. Raises NotFound."""
         if not await self._database.execute(_DELETE.encode(), await self._row(identity, note_id)):
             raise _unknown(note_id)
 
@@ -237,14 +278,10 @@ class Notes:
         Raises NotFound, InvalidRequest where the note is full.
         """
         await self._database.require_room()
-        row = {**await self._row(identity, note_id), "entry_id": uuid4(), "question": question, "body": Jsonb(body)}
+        row = await self._row(identity, note_id)
         async with self._database.connection() as connection, connection.transaction():
             await _touch(connection, row)
-            if not (await connection.execute(_PIN, row)).rowcount:
-                raise InvalidRequest(
-                    f"The note has {MOST_ENTRIES} entries, and no more are possible.", suggestion="Begin another note."
-                )
-        return str(row["entry_id"])
+            return await _put(connection, row, question, body)
 
     async def remove(self, identity: Identity, note_id: str, entry_id: str) -> None:
         """Take an entry out of a note of the identity's own. Raises NotFound."""
@@ -256,7 +293,12 @@ class Notes:
 
     async def _row(self, identity: Identity, note_id: str | None = None) -> dict[str, Any]:
         number = await self._workspaces.number(identity.workspace)
-        return {"workspace": number, "user": identity.user, "note_id": None if note_id is None else UUID(note_id)}
+        return {
+            "workspace": number,
+            **reading_as(identity),
+            "assigns_owners": identity.assigns_owners,
+            "note_id": None if note_id is None else UUID(note_id),
+        }
 
 
 async def _touch(connection: Connection, row: Mapping[str, Any]) -> None:
@@ -266,10 +308,14 @@ async def _touch(connection: Connection, row: Mapping[str, Any]) -> None:
         raise _unknown(str(row["note_id"]))
 
 
-def _deleted(body: Mapping[str, Any]) -> set[str]:
-    """Return the documents of a body that were deleted, of which nothing is given any more."""
-    citations: list[Citation] = body["citations"]
-    return {each["document_id"] for each in citations if each.get("freshness") == "deleted"} - brought_in(body)
+async def _put(connection: Connection, row: Mapping[str, Any], question: str, body: Mapping[str, Any]) -> str:
+    """Put something at the end of a note, and return its id there. Raises InvalidRequest where the note is full."""
+    values = {**row, "entry_id": uuid4(), "question": question, "body": Jsonb(body)}
+    if not (await connection.execute(_PIN, values)).rowcount:
+        raise InvalidRequest(
+            f"The note has {MOST_ENTRIES} entries, and no more are possible.", suggestion="Begin another note."
+        )
+    return str(values["entry_id"])
 
 
 def _unknown(note_id: str) -> NotFound:

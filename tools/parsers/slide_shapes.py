@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from lxml import etree
 
+from tools.parsers.docx_styles import whole_number
 from tools.parsers.odf import DRAW, PRESENTATION, TABLE, OpenPackage
 from tools.parsers.office_package import DRAWING, Package, open_package
 from tools.parsers.pictures import image_on_slide, is_kept_picture
@@ -67,7 +68,7 @@ def slides_in(data: bytes, media_type: str) -> Iterator[Slide]:
 def _in_presentation(package: Package) -> Iterator[Slide]:
     root: Any = package.xml(package.main)
     extent = root.find(f"{P}sldSz")
-    width, height = (float(extent.get(name) or 0) if extent is not None else 0.0 for name in ("cx", "cy"))
+    width, height = (whole_number(extent.get(name)) if extent is not None else 0 for name in ("cx", "cy"))
     if width <= 0 or height <= 0:
         return
     number = 0
@@ -86,8 +87,9 @@ def _in_presentation(package: Package) -> Iterator[Slide]:
         shapes: list[Shape] = []
         for shape, place in _placed(slide, layout, (1.0, 1.0, 0.0, 0.0)):
             letters = [each for each in shape.iter(f"{DRAWING}rPr", f"{DRAWING}defRPr", f"{DRAWING}endParaRPr")]
-            points = next((float(each.get("sz")) / 100 for each in letters if (each.get("sz") or "").isdigit()), None)
-            points = points or _SIZES.get(placeholder_of(shape) or "none", _SIZE)
+            sizes = (whole_number(each.get("sz")) / 100 for each in letters)
+            usual = _SIZES.get(placeholder_of(shape) or "none", _SIZE)
+            points = next((each for each in sizes if each > 0), usual)
             words = "" if shape in numbers else "".join(each.text or "" for each in shape.iter("{*}t"))
             share = Place(place.left / width, place.top / height, place.width / width, place.height / height)
             shapes.append(Shape(share, words, points * _POINT / width, numbers.get(shape)))
@@ -100,7 +102,7 @@ def _placed(container: Any, layout: dict[str, Place], scale: tuple[float, ...]) 
     for shape in shapes_in(container, in_groups=False):
         if shape.tag == GROUP:
             found = next((each for child in shape for each in child if each.tag.endswith("}xfrm")), None)
-            parts = [[float(each.get(name) or 0) for name in names] for each, names in zip(
+            parts = [[whole_number(each.get(name)) for name in names] for each, names in zip(
                 found if found is not None else (), (("x", "y"), ("cx", "cy")) * 2, strict=False)]  # fmt: skip
             if len(parts) == 4 and parts[3][0] and parts[3][1]:
                 (x, y), (wide, high), (own_x, own_y), (own_wide, own_high) = parts

@@ -11,6 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import LiteralString
 
+import numpy as np
 from psycopg import errors, sql
 
 from text.terms import term_of
@@ -34,7 +35,7 @@ from tools.storage.partitions import (
 
 log = logging.getLogger(__name__)
 
-__all__ = ["COMMON", "drop_segments", "forget_segments", "index_documents", "maintain"]
+__all__ = ["COMMON", "drop_segments", "forget_segments", "index_documents", "index_terms_anew", "maintain"]
 
 
 async def new_version(conn: Connection, workspace: int) -> None:
@@ -96,6 +97,26 @@ async def forget_segments(conn: Connection, workspace: int, document_ids: Sequen
         dropped = await drop_segments(conn, workspace, document_ids)
         await conn.execute(sql.SQL(_FORGET.format(indexed=place.read.indexed, term_key=place.read.term_key)), bound)
         return dropped
+
+
+async def index_terms_anew(conn: Connection, workspace: int, document: PackedDocument) -> None:
+    """Index a document by other terms, such as those of another title; its segments keep the vectors that they have."""
+    async with conn.transaction():
+        place = await lock_library(conn, workspace)
+        if await has_vectors(conn):
+            statement = sql.SQL(_VECTORS.format(vectors=place.read.vectors))
+            found = await conn.execute(statement, [workspace, document.document_id])
+            vectors = [embedding for (embedding,) in await found.fetchall()]
+            if len(vectors) == document.segments:  # else they are still to be made
+                document = document.with_vectors(workspace, np.asarray(vectors, np.float32))
+        await drop_segments(conn, workspace, [document.document_id])
+        await index_documents(conn, workspace, [document])
+
+
+_VECTORS: LiteralString = """
+SELECT embedding::real[] FROM {vectors} AS v
+WHERE v.workspace = %s AND v.document_id = %s::uuid AND v.embedding IS NOT NULL ORDER BY v.segment_index
+"""
 
 
 async def _refuse_doubled(conn: Connection, place: Place, document_ids: Sequence[str]) -> None:

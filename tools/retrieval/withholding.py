@@ -19,6 +19,10 @@ _RIGHTS = f"""
 SELECT d.document_id::text, coalesce({READABLE}, false) FROM documents AS d
 WHERE d.workspace = %(workspace)s AND d.document_id = ANY(%(ids)s::uuid[])
 """
+_DELETED = """
+SELECT document_id::text FROM documents
+WHERE workspace = %(workspace)s AND document_id = ANY(%(ids)s::uuid[]) AND deleted_at IS NOT NULL
+"""
 
 
 async def find_unreadable(
@@ -37,15 +41,25 @@ async def find_unreadable(
     return refused, {each for each in ids if each not in found}
 
 
+async def find_deleted(connection: Connection, workspace: int, document_ids: Iterable[str]) -> set[str]:
+    """Return those of some documents that are deleted and not purged yet."""
+    ids = {str(each) for each in map(as_uuid, document_ids) if each is not None}
+    row = {"workspace": workspace, "ids": as_array(sorted(ids))}
+    return {each for (each,) in await (await connection.execute(_DELETED, row)).fetchall()} if ids else set()
+
+
 def documents_of(body: Mapping[str, Any]) -> set[str]:
-    """Return the ids of the documents that an answer's body shows something of."""
+    """Return the ids of the documents that an answer's body shows something of, or whose words it may have."""
     sources = [*body.get("sources", ()), *body.get("nearest", ())]
     cited = [*body.get("citations", ()), *(each for claim in body.get("claims", ()) for each in claim["citations"])]
     stated = [each for found in body.get("disagreements", ()) for each in found.get("positions", ())]
     copies = [copy for each in cited for copy in each.get("copies", ())]
     pages = body.get("pages") or {}
     read = [*pages.get("used", ()), *pages.get("cut", ())]
-    return {each["document_id"] for each in (*sources, *cited, *copies, *stated, *read)}
+    named = [each for section in body.get("sections", ()) for each in section["source_ids"]]
+    named += [each for found in body.get("disagreements", ()) for each in found["segment_ids"]]
+    told = {each["document_id"] for each in (*sources, *cited, *copies, *stated, *read)}
+    return told | {each.rpartition(":")[0] for each in named}
 
 
 def brought_in(body: Mapping[str, Any]) -> set[str]:

@@ -145,8 +145,10 @@ class Gate:
             if payer.name(scope) is not None and each.model_dump(exclude_none=True)
         }
 
-    async def open(self, payer: Payer, *, checked: bool = True) -> "RunAccount":
+    async def open(self, payer: Payer, *, checked: bool = True, asks_models: bool = True) -> "RunAccount":
         """Open the account of a run, with ``checked`` only where no limit is reached.
+
+        What asks no models to write or to judge is refused for a limit of runs alone.
 
         Raises SpendingLimitReached, DatabaseUnavailable.
         """
@@ -155,7 +157,7 @@ class Gate:
         try:
             if checked:
                 await account.refresh()
-                if (reached := self.reached(account, before_run=True)) is not None:
+                if (reached := self.reached(account, before_run=True, asks_models=asks_models)) is not None:
                     raise limit_error(reached, self.settings)
         except BaseException:
             self.close(account)
@@ -189,8 +191,8 @@ class Gate:
         oldest = min(readings, default=monotonic())
         self._settled = [each for each in self._settled if (each.settled_at or 0) >= oldest]
 
-    def reached(self, account: "RunAccount", *, before_run: bool = False) -> Reached | None:
-        """Return the first limit that is reached, of runs only where one more is to begin."""
+    def reached(self, account: "RunAccount", *, before_run: bool = False, asks_models: bool = True) -> Reached | None:
+        """Return the first limit that is reached: of runs only before one more, of others where models are asked."""
         for scope, limits in account.limits.items():
             seen = account.seen.get(scope)
             if seen is None:
@@ -201,6 +203,8 @@ class Gate:
                     total += other.unseen_since(seen.read_at)
             if before_run and limits.runs is not None and total.runs >= limits.runs:
                 return Reached(scope, "runs", limits.runs)
+            if not asks_models:
+                continue
             if limits.tokens is not None and total.tokens >= limits.tokens:
                 return Reached(scope, "tokens", limits.tokens)
             if limits.cost is not None and total.cost >= limits.cost:

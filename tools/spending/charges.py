@@ -5,6 +5,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from decimal import Decimal
+from time import monotonic
 from typing import Any, Literal
 from uuid import uuid4
 
@@ -17,7 +18,8 @@ from tools.storage.database import TAKES_CHANGES, Database
 from tools.storage.tenants import Workspaces
 
 By = Literal["day", "model", "user", "session"]
-Kind = Literal["verification", "suggestion", "title", "comparison", "flashcards"]
+BesideRuns = Literal["verification", "suggestion", "title"]
+Study = Literal["comparison", "flashcards"]
 Limited = Literal["runs", "tokens", "cost"]
 LIMITED: tuple[Limited, ...] = ("runs", "tokens", "cost")
 MOST_ROWS = 1000
@@ -47,13 +49,14 @@ SET calls = spending.calls + excluded.calls, estimated_calls = spending.estimate
     cached_tokens = spending.cached_tokens + excluded.cached_tokens,
     output_tokens = spending.output_tokens + excluded.output_tokens, cost = spending.cost + excluded.cost
 """
-_RECORD_BESIDE_RUNS = """
+_RECORD = """
 INSERT INTO spending (charge_id, model, kind, workspace, "user", key_id, address, day)
 VALUES (%(run_id)s, '', %(kind)s, %(workspace)s, %(user)s, %(key_id)s, %(address)s, %(day)s)
 """
 _IS_DELETED = "SELECT NOT EXISTS (SELECT 1 FROM runs WHERE run_id = %s)"
-_DAY = """
-SELECT count(*) FILTER (WHERE model = '' AND kind = 'run'), coalesce(sum(input_tokens + output_tokens), 0),
+_IS_RUN = "kind IN ('run', 'comparison', 'flashcards')"
+_DAY = f"""
+SELECT count(*) FILTER (WHERE model = '' AND {_IS_RUN}), coalesce(sum(input_tokens + output_tokens), 0),
        coalesce(sum(cost) FILTER (WHERE currency = %(currency)s), 0)
 FROM spending WHERE workspace = %(workspace)s AND day = %(day)s
 """
@@ -70,7 +73,7 @@ _EXPIRE = f"DELETE FROM spending WHERE day < %(oldest)s AND {TAKES_CHANGES}"
 _GROUPS: Mapping[By, str] = {"day": "day::text", "model": "model", "user": '"user"', "session": "session_id::text"}
 _REPORT = """
 SELECT {group} AS name, currency,
-       count(*) FILTER (WHERE kind = 'run' AND {is_run}), coalesce(sum(calls), 0), coalesce(sum(estimated_calls), 0),
+       count(*) FILTER (WHERE {is_run}), coalesce(sum(calls), 0), coalesce(sum(estimated_calls), 0),
        coalesce(sum(input_tokens), 0), coalesce(sum(cached_tokens), 0), coalesce(sum(output_tokens), 0), sum(cost),
        coalesce(sum(input_tokens + output_tokens) FILTER (WHERE cost IS NULL), 0),
        array_agg(DISTINCT model) FILTER (WHERE cost IS NULL AND model <> ''), max(created_at)
@@ -215,39 +218,64 @@ class Spending:
         account.settle(use)
 
     @asynccontextmanager
-    async def beside_runs(self, identity: Identity, kind: Kind, *, checked: bool = False) -> AsyncIterator[None]:
+    async def beside_runs(self, identity: Identity, kind: BesideRuns) -> AsyncIterator[None]:
         """Charge what work of an identity beside its runs uses.
 
-        Unless it is ``checked`` it is never refused: where a limit is reached, no model is asked. Raises
-        SpendingLimitReached.
+        It is never refused: where a limit is reached, no model is asked.
         """
-        account = await self.open(identity, checked=checked)
+        account = await self.open(identity, checked=False)
         try:
             await account.refresh()
             with charged_to(account):
                 yield
         finally:
             try:
-                await self._store_beside_runs(account, kind)
+                if use := account.unstored():
+                    await self._record(account, kind, use)
             finally:
                 account.close()
 
-    async def _store_beside_runs(self, account: RunAccount, kind: Kind) -> None:
-        if not (use := account.unstored()):
-            return
+    @asynccontextmanager
+    async def as_run(self, identity: Identity, kind: Study, *, asks_models: bool) -> AsyncIterator[None]:
+        """Count work of an identity as one of the day's runs as it begins, and charge what it uses.
+
+        What asks no models to write or to judge is refused for a limit of runs alone. Raises
+        SpendingLimitReached, NotFound, DatabaseUnavailable.
+        """
+        account = await self.gate.open(self._payer(identity), asks_models=asks_models)
+        try:
+            charge_id = await self._record(account, kind)
+            try:
+                with charged_to(account):
+                    yield
+            finally:
+                await self.record_late(charge_id, account)
+                if account.settled_at is None:
+                    account.settle({})
+        finally:
+            account.close()
+
+    async def _record(
+        self, account: RunAccount, kind: BesideRuns | Study, use: Mapping[str, ModelUse] | None = None
+    ) -> str:
+        """Store that there is work of a kind, and what it used if that is known; return the id of its rows."""
         identity = account.payer.identity
-        number = await self._workspaces.number(identity.workspace)
+        charge_id = str(uuid4())
         row = {
-            "run_id": str(uuid4()),
+            "run_id": charge_id,
             "kind": kind,
-            "workspace": number,
+            "workspace": await self._workspaces.number(identity.workspace),
             "user": identity.user,
             **self.run_fields(account),
         }
         async with self._database.connection() as connection, connection.transaction():
-            await connection.execute(_RECORD_BESIDE_RUNS, row)
-            await connection.execute(RECORD_USE, {**row, **self.use_fields(use)})
-        account.settle(use)
+            await connection.execute(_RECORD, row)
+            if use:
+                await connection.execute(RECORD_USE, {**row, **self.use_fields(use)})
+        account.recorded_at = monotonic()
+        if use:
+            account.settle(use)
+        return charge_id
 
     async def report(
         self,
@@ -265,7 +293,7 @@ class Spending:
         their last run, the others by tokens; at most 1000 rows. The runs of a model are those that used it.
         """
         belongs = {"model": "model <> ''", "session": "session_id IS NOT NULL"}.get(by, "true")
-        is_run = "true" if by == "model" else "model = ''"
+        is_run = _IS_RUN if by == "model" else f"model = '' AND {_IS_RUN}"
         query = _REPORT.format(group=_GROUPS[by], is_run=is_run, belongs=belongs)
         rows = await self._grouped(query, identity, since, until, everyone, keys)
         return sorted(rows, key=lambda row: _order(row, by), reverse=True)[:MOST_ROWS]
@@ -280,7 +308,7 @@ class Spending:
         keys: Sequence[str] | None = None,
     ) -> SpentRow:
         """Return the sum of what ``report`` tells."""
-        query = _REPORT.format(group="NULL::text", is_run="model = ''", belongs="true")
+        query = _REPORT.format(group="NULL::text", is_run=f"model = '' AND {_IS_RUN}", belongs="true")
         rows = await self._grouped(query, identity, since, until, everyone, keys)
         return rows[0] if rows else SpentRow(None)
 

@@ -41,7 +41,7 @@ class Comparison(TypedDict):
 
 
 class Comparisons:
-    """Compares documents, each within bounds of time and calls, and charged like runs."""
+    """Compares documents, each within bounds of time and calls, counted and charged as a run."""
 
     def __init__(self, asker: Asker, spending: Spending) -> None:
         self._asker = asker
@@ -60,19 +60,16 @@ class Comparisons:
         found = await self._asker.documents(identity, document_ids)
         documents = [ComparedDocument(document_id=each, title=segments[0].title) for each, segments in found.items()]
         keyless = self._asker.by(model) == EXTRACTIVE
-        if keyless:
-            if not question:
-                raise InvalidRequest(
-                    "question: say what is to be compared; only a model can propose points.",
-                    suggestion="Ask a question, or add a model.",
-                )
-            rows = await self._rows([question], identity, document_ids, model, until)
-            return Comparison(by="quotes", documents=documents, rows=rows)
-        async with self._spending.beside_runs(identity, "comparison", checked=True):
+        if keyless and not question:
+            raise InvalidRequest(
+                "question: say what is to be compared; only a model can propose points.",
+                suggestion="Ask a question, or add a model.",
+            )
+        async with self._spending.as_run(identity, "comparison", asks_models=not keyless):
             points = [question] if question else await self._points(list(found.values()), model)
             rows = await self._rows(points, identity, document_ids, model, until)
         kept = rows if question else [row for row in rows if any(cell["state"] == "said" for cell in row["cells"])]
-        return Comparison(by="model", documents=documents, rows=kept)
+        return Comparison(by="quotes" if keyless else "model", documents=documents, rows=kept)
 
     async def _points(self, segments: Sequence[Sequence[Segment]], model: str) -> list[str]:
         """Return the points that a model proposes, the first of each document, then the second."""

@@ -42,7 +42,7 @@ class Flashcards(TypedDict):
 
 
 class CardMaker:
-    """Makes cards, each request within bounds of time and calls, and charged like runs."""
+    """Makes cards, each request within bounds of time and calls, counted and charged as a run."""
 
     def __init__(self, asker: Asker, spending: Spending) -> None:
         self._asker = asker
@@ -52,9 +52,10 @@ class CardMaker:
         """Return cards of documents. Raises NotFound, UnknownModel, SpendingLimitReached."""
         until = time.monotonic() + MOST_SECONDS
         found = await self._asker.documents(identity, document_ids)
-        if self._asker.by(model) == EXTRACTIVE:
-            return await self._alone(identity, document_ids, until)
-        async with self._spending.beside_runs(identity, "flashcards", checked=True):
+        keyless = self._asker.by(model) == EXTRACTIVE
+        async with self._spending.as_run(identity, "flashcards", asks_models=not keyless):
+            if keyless:
+                return await self._alone(identity, document_ids, until)
             proposed = await self._asker.proposed([each for of_one in found.values() for each in of_one], model)
             asked = [(each.question, each.segment_id.rpartition(":")[0]) for each in proposed[:MOST_CARDS]]
             return await self._asked(asked, identity, model, until, by="model")
