@@ -78,8 +78,10 @@ async def test_what_was_read_is_there_without_network_and_goes_when_that_is_wish
     assert await page.evaluate(LEFT) == [[], 0, None]
     await keep(page)
     await shown(page).locator(".marker").first.click()
+    await shown(page).get_by_role("button", name="Read in the document").click()
     await expect(page.locator(".reader mark").first).to_be_visible()
     await is_kept(page, "/raw-text")
+    await page.locator(".reader").get_by_role("button", name="Close the document").click()
     await is_kept(page, f"/api/sessions/{page.url.rsplit('/', 1)[1]}")
     await is_kept(page, "/v1/models")
     await page.reload()  # from here on the worker answers for it
@@ -89,6 +91,7 @@ async def test_what_was_read_is_there_without_network_and_goes_when_that_is_wish
     await expect(page.get_by_role("status").filter(has_text=OFFLINE)).to_be_visible()
     await expect(shown(page)).to_contain_text(SECOND)
     await shown(page).locator(".marker").first.click()
+    await shown(page).get_by_role("button", name="Read in the document").click()
     await expect(page.locator(".reader mark").first).to_have_text(FIRST)
     await accessible(page, "without network")
     await page.locator(".reader").get_by_role("button", name="Close the document").click()
