@@ -143,6 +143,14 @@ async def test_from_right_to_left_all_is_mirrored_but_an_answer_in_english(
     section = english.locator(".section .text p").first
     await expect(section).to_contain_text("Second class is booked for trains.")
     assert await section.evaluate("text => getComputedStyle(text).direction") == "ltr"
+    begins = """(name) => {
+      const words = document.createRange();
+      words.selectNodeContents(name);
+      const [text, box] = [words, name].map((each) => each.getBoundingClientRect());
+      return [getComputedStyle(name).direction, Math.abs(text.right - box.right) < 16]; // a space may hang over
+    }"""
+    aligned = [await name.evaluate(begins) for name in (english.locator(".question"), page.locator(".reader .title"))]
+    assert aligned == [["ltr", True], ["ltr", True]]
 
 
 def test_styles_know_no_left_and_no_right() -> None:

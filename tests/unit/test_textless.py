@@ -59,6 +59,13 @@ def test_a_package_of_a_program_is_refused_by_name(name: str, inside: tuple[str,
     assert refused.value.advice
 
 
+@pytest.mark.parametrize("data", [b"\x89PNG\r\n\x1a\n\xff\xd8\x81\x8d" * 9, b"\x89PNG\0" * 9])
+def test_a_broken_picture_is_refused_as_one_and_never_as_a_text_to_be_saved(data: bytes) -> None:
+    with pytest.raises(UnreadableDocument, match="by its name") as refused:
+        parse(data, name="harbour.png")
+    assert "UTF-8" not in str(refused.value.advice)
+
+
 def test_files_that_programs_keep_are_passed_over_in_an_archive() -> None:
     found = members(packed("a.txt", "docs/~$a.docx", "docs/Thumbs.db"), max_bytes=100)
     assert [member.path for member in found] == ["a.txt"]

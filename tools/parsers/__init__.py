@@ -9,6 +9,7 @@ from tools.parsers.canonical_text import Block, CanonicalText, Parsed, unreadabl
 from tools.parsers.encodings import guesses_heard, warnings_of
 from tools.parsers.parser_registry import ARCHIVE, OLE, PACKAGE, ZIP, Formats, Parser, formats
 from tools.parsers.recognition import Recognition, recognising
+from tools.parsers.textless import is_textless
 
 __all__ = [
     "Block",
@@ -37,7 +38,15 @@ def parse(data: bytes, *, name: str, media_type: str | None = None, recognition:
     known = formats()
     kind = media_type_of(data, name=name, media_type=media_type)
     with guesses_heard() as heard, recognising(recognition):
-        parsed = known.parsers[kind].read(data)
+        try:
+            parsed = known.parsers[kind].read(data)
+        except UnreadableDocument as error:
+            if kind == "text/plain" and is_textless(name):
+                raise UnreadableDocument(
+                    "It cannot be read as text, and by its name is a picture, sound, font or program.",
+                    suggestion="Open it in its program, and save what it says as PDF or text.",
+                ) from error
+            raise
     if not parsed.text.strip():
         raise UnreadableDocument("The file holds no text.")
     metadata = parsed.metadata | {"encoding": heard[0]} if heard else parsed.metadata

@@ -265,8 +265,16 @@ export class App {
     });
   }
 
+  /** Tell whether there is anything to ask, and say so where all that was ticked is gone. */
+  mayAsk() {
+    const { lost } = this.selection;
+    if (lost) this.notice.set({ kind: "failed", text: words.selection.lost, suggestion: words.selection.lostHint });
+    return !lost;
+  }
+
   /** Ask what was typed, with what is selected. @param {string} question */
   async ask(question) {
+    if (!this.mayAsk()) return;
     void readable();
     const ask = { question, ...this.selection.fields() };
     this.selection.passage.set(null);

@@ -1,13 +1,10 @@
 /** The collections that one sees: sets of documents with a name, to be asked alone. */
 
-import { orNull } from "../api/problem.js";
+import { orNull, Problem } from "../api/problem.js";
 import { Cell } from "./cell.js";
 
 /** @typedef {import("../api/types.js").Collection} Collection */
 /** @typedef {{name?: string, shared?: boolean, add?: string[], remove?: string[]}} Change */
-
-const MOST = 1000; // documents of one, and of a request
-const AT_A_TIME = 200;
 
 /** @type {WeakMap<App, Collections>} */
 const known = new WeakMap();
@@ -25,12 +22,14 @@ export class Collections {
   constructor(app) {
     this.app = app;
     this.list = new Cell(/** @type {Collection[]} */ ([]));
+    /** Those that are out of sight, and can yet be had back. @type {Set<string>} */
+    this.leaving = new Set();
   }
 
   /** Read them anew; where they can't be had they are as they were. */
   async refresh() {
     const found = await orNull(this.app.client.json("api/collections", { list: "collections" }));
-    if (found) this.list.set(found.collections);
+    if (found) this.list.set(found.collections.filter((/** @type {Collection} */ each) => !this.leaving.has(each.collection_id)));
   }
 
   /** @param {string} name @param {boolean} shared @param {string[]} document_ids @returns {Promise<Collection>} @throws {Problem} */
@@ -43,18 +42,28 @@ export class Collections {
     return await this.done(this.app.client.json(`api/collections/${id}`, { method: "PATCH", json }));
   }
 
-  /** Delete one, and give what brings it back. @param {Collection} collection @throws {Problem} */
-  async delete({ collection_id, name, shared }) {
-    const { client } = this.app;
-    /** @type {string[]} */
-    const ids = [];
-    for (let more = AT_A_TIME; more === AT_A_TIME && ids.length < MOST; ) {
-      const { documents } = await client.documents({ collection: collection_id, limit: AT_A_TIME, offset: ids.length });
-      ids.push(...documents.map((each) => each.document_id));
-      more = documents.length;
+  /** Take one out of sight, to be deleted when `ended` is called or the page is left, if it is not `undone` before. @param {string} id */
+  takeAway(id) {
+    const back = async () => {
+      if (this.leaving.delete(id)) await this.refresh();
+    };
+    const ended = () => {
+      removeEventListener("pagehide", ended);
+      if (this.leaving.has(id)) void this.app.attempt(() => this.delete(id)).then(back);
+    };
+    this.leaving.add(id);
+    this.list.update((all) => all.filter((each) => each.collection_id !== id));
+    addEventListener("pagehide", ended);
+    return { ended, undone: back };
+  }
+
+  /** Delete one; one that is gone already is no failure. @param {string} id @throws {Problem} */
+  async delete(id) {
+    try {
+      await this.done(this.app.client.send(`api/collections/${id}`, { method: "DELETE" }));
+    } catch (error) {
+      if (!(error instanceof Problem && error.status === 404)) throw error;
     }
-    await this.done(client.send(`api/collections/${collection_id}`, { method: "DELETE" }));
-    return () => this.make(name, shared, ids);
   }
 
   /** @template T @param {Promise<T>} doing @returns {Promise<T>} */

@@ -209,9 +209,14 @@ export class Selection {
     return (this.answering?.id ?? EXTRACTIVE) !== EXTRACTIVE;
   }
 
-  /** Tell whether the ticked documents alone answer: neither the rest of the library nor the web is asked then. */
+  /** Tell whether what is ticked alone answers: neither the rest of the library nor the web is asked then. */
   get limited() {
-    return [...this.pages.value, ...this.collections.value].some((each) => !each.gone);
+    return this.pages.value.length + this.collections.value.length > 0;
+  }
+
+  /** Tell whether all that is ticked is gone: nothing answers then, until the ticks are taken away. */
+  get lost() {
+    return this.limited && [...this.pages.value, ...this.collections.value].every((each) => each.gone);
   }
 
   /** Give the fields that a question is asked with. @returns {NewRun} */

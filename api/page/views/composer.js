@@ -103,7 +103,7 @@ export function composer(app) {
   function onsubmit(event) {
     event.preventDefault();
     const question = field.question();
-    if (!question) return;
+    if (!question || !app.mayAsk()) return;
     passage = selection.passage.value;
     refused = "";
     field.write("");

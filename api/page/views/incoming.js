@@ -150,12 +150,6 @@ function itemRow(app, incoming, shelf) {
   const away = iconButton("close", "", act((id) => (isGoing() ? incoming.cancel(id) : incoming.dismiss(id))));
   const element = h("li", null, drawing, h("div", { class: "what" }, name, state, why, replace), again, away);
 
-  /** Whoever runs this hears also what would help. @param {import("../api/problem.js").Problem} problem @param {string} name */
-  function whyOf(problem, name) {
-    const runs = problem.code === "unreadable_document" && app.person.value?.scopes?.includes("admin");
-    return [refusalOf(problem, name), runs ? problem.suggestion : ""].filter(Boolean).join(" ");
-  }
-
   function isGoing() {
     return shown?.state !== "added" && shown?.state !== "refused";
   }
@@ -184,7 +178,7 @@ function itemRow(app, incoming, shelf) {
     name.textContent = name.title = item.name;
     fill(drawing, icon(item.state === "added" ? "check" : item.state === "refused" ? "cross" : "upload"));
     state.textContent = item.state === "sending" && item.share ? sending(percent(item.share)) : states[isSame(item) ? "same" : item.state];
-    const text = item.problem ? whyOf(item.problem, item.name) : item.notes.map((note) => noteOf(note)).join(" ");
+    const text = item.problem ? refusalOf(item.problem, item.name) : item.notes.map((note) => noteOf(note)).join(" ");
     why.textContent = text;
     why.hidden = !text;
     again.hidden = !mayRetry(item);

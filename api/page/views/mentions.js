@@ -27,6 +27,14 @@ export function mentionList(app, field) {
   /** Where the "@" is that was put away, or nothing. */
   let refused = -1;
   let turn = 0;
+  /** Whether the list is yet to be made for what stands there now. */
+  let looking = false;
+  /** What was chosen last, as long as it is asked alone. */
+  let told = "";
+  for (const cell of [selection.pages, selection.collections]) cell.watch(() => {
+    const there = selection.has(told) || selection.collections.value.some((each) => each.collection_id === told);
+    if (told && !there) status.textContent = told = "";
+  });
   change(field.text, { "aria-autocomplete": "list", "aria-haspopup": "listbox" });
   field.text.addEventListener("input", () => void look());
   field.text.addEventListener("blur", close);
@@ -36,7 +44,7 @@ export function mentionList(app, field) {
     const at = [...list.children].findIndex((each) => each.contains(/** @type {Node} */ (event.target)));
     if (at >= 0) choose(at);
   });
-  void collections.refresh().then(look);
+  void collections.refresh().then(() => look());
 
   /** What is being typed behind an "@", and where that is. */
   function mentioned() {
@@ -45,16 +53,20 @@ export function mentionList(app, field) {
     return found && { from: found.index, to: selectionStart, typed: (found[1] ?? "").trim() };
   }
 
-  async function look() {
+  /** Make the list. @param {string} [key] Was pressed for what is yet to be found, and counts then. */
+  async function look(key) {
     const here = mentioned();
     const mine = (turn += 1);
+    looking = false;
     if (here && here.from === refused) return;
     refused = -1;
     if (!here) return close();
-    await new Promise((resolve) => setTimeout(resolve, TYPING_MS));
+    looking = true;
+    if (!key) await new Promise((resolve) => setTimeout(resolve, TYPING_MS));
     if (mine !== turn) return;
     const found = await orNull(app.client.documents({ lasting: true, q: here.typed || null, limit: MOST }));
-    if (mine !== turn || !found) return;
+    if (mine !== turn) return;
+    looking = false;
     const wanted = here.typed.toLocaleLowerCase();
     const chosen = new Set(selection.collections.value.map((each) => each.collection_id));
     const sets = collections.list.value.filter(({ collection_id, name }) => !chosen.has(collection_id) && name.toLocaleLowerCase().includes(wanted));
@@ -63,13 +75,16 @@ export function mentionList(app, field) {
         id: each.collection_id, name: each.name, facts: `${said.collection} · ${words().holds(each.documents)}`, sign: "set",
         tick: () => selection.tickCollection(each, true),
       })),
-      ...found.documents.filter((each) => !selection.has(each.document_id)).map((each) => /** @type {Option} */ ({
+      ...(found?.documents ?? []).filter((each) => !selection.has(each.document_id)).map((each) => /** @type {Option} */ ({
         id: each.document_id, name: each.title, facts: each.file_name, sign: "page", tick: () => selection.add(each),
       })),
     ].slice(0, MOST);
     active = 0;
     show();
     status.textContent = options.length ? said.found(options.length) : here.typed ? said.none : "";
+    told = "";
+    if (key && options.length) choose(0);
+    else if (key === "Enter") field.text.form?.requestSubmit();
   }
 
   function show() {
@@ -88,6 +103,7 @@ export function mentionList(app, field) {
 
   function close() {
     turn += 1;
+    looking = false;
     options = [];
     show();
     status.textContent = "";
@@ -107,12 +123,18 @@ export function mentionList(app, field) {
     close();
     status.textContent = said.chosen(option.name);
     void app.attempt(option.tick);
+    told = option.id;
   }
 
   return {
     /** Do what a key means in the list. @param {KeyboardEvent} event @returns {boolean} Whether it means anything. */
     press(event) {
-      if (list.hidden || event.shiftKey || event.ctrlKey || event.metaKey || event.altKey) return false;
+      if (event.shiftKey || event.ctrlKey || event.metaKey || event.altKey) return false;
+      if (looking && (event.key === "Enter" || (event.key === "Tab" && !list.hidden))) {
+        void look(event.key);
+        return true;
+      }
+      if (list.hidden) return false;
       const step = { ArrowDown: 1, ArrowUp: options.length - 1 }[event.key];
       if (step) {
         active = (active + step) % options.length;

@@ -37,7 +37,7 @@ export function documentScope(app) {
     const chosen = [...selection.pages.value, ...selection.collections.value];
     const there = selection.pages.value.filter((page) => !page.gone).length;
     const { all, allHint, only, some, someHint, gone, untitled } = words.selection;
-    const sets = selection.collections.value.some((each) => !each.gone);
+    const sets = selection.lost || selection.collections.value.some((each) => !each.gone);
     text.textContent = sets ? only : !there ? all : there === 1 ? untitled : some(number(there));
     open.title = selection.limited ? someHint : allHint;
     open.classList.toggle("some", selection.limited);

@@ -33,6 +33,7 @@ export { addingTools }; // for the first screen, which waits for no file of its 
  * @property {(document: Known, found?: Source) => void} read At what was found in its text, if anything was.
  * @property {(documents: Known[]) => Promise<void>} delete
  * @property {(document: import("../api/types.js").Document) => void} about Shows its card.
+ * @property {(id: string) => void} find Moves the focus to one.
  */
 
 const ADOPTED_MS = 1500; // behind all that is looked at first
@@ -52,7 +53,7 @@ export async function shelf(app, place) {
   const collections = collectionsOf(app);
   await collections.refresh(); // they stand above the list, and would push it down
   /** @type {Actions} */
-  const actions = { tick, tickAll, read, delete: remove, about: (document) => void about(document) };
+  const actions = { tick, tickAll, read, delete: remove, about: (document) => void about(document), find: (id) => list.find(id) };
   const list = shelfList(app, documents, actions);
   const sets = shelfCollections(app, documents, () => adding.menu);
   const adding = addingTools(incoming, { more: () => ({ text: named().make, icon: "set", act: sets.make }) });

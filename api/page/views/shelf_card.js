@@ -27,6 +27,8 @@ export async function shelfCard(app, shelf, actions, document) {
   const said = named().card;
   const { document_id, original, media_type, page_count, file_name, folder, updated_at, created_at } = document;
   const gone = new AbortController();
+  /** The list as it is behind a new title, by which it may stand elsewhere. @type {Promise<unknown> | null} */
+  let renamed = null;
   const picture = h("div", { class: "picture" });
   const facts = h("dl", null);
   const inside = h("div", { class: "inside" });
@@ -45,7 +47,11 @@ export async function shelfCard(app, shelf, actions, document) {
   const about = h("div", { class: "about" }, facts, buttons);
   const dialog = openDialog(document.title, { class: "card", closedby: "any" }, h("div", { class: "first" }, picture, about), inside);
   dialog.classList.toggle("read-only", Boolean(app.person.value?.scopes && !app.person.value.scopes.includes("write")));
-  dialog.addEventListener("close", () => gone.abort());
+  dialog.addEventListener("close", () => {
+    gone.abort();
+    const { activeElement: back, body } = dialog.ownerDocument;
+    void renamed?.then(() => [back, body].includes(dialog.ownerDocument.activeElement) && !app.reading.value && actions.find(document_id));
+  });
   const close = app.reading.watch((reading) => reading && dialog.close());
   dialog.addEventListener("close", () => close?.());
   tell("");
@@ -128,7 +134,8 @@ export async function shelfCard(app, shelf, actions, document) {
       dialog.setAttribute("aria-label", title);
       back(title);
       app.libraryChanged();
-      await Promise.all([shelf.refresh(), app.selection.check()]);
+      renamed = shelf.refresh();
+      await Promise.all([renamed, app.selection.check()]);
     }
   }
 }

@@ -77,15 +77,19 @@ export function shelfCollections(app, shelf, home) {
   /** @param {Collection} collection */
   async function remove(collection) {
     const { collection_id, name } = collection;
+    const { sessionId } = selection;
+    const ticked = selection.collections.value.some((each) => each.collection_id === collection_id);
+    const { ended, undone } = collections.takeAway(collection_id);
+    (whole.hidden ? home() : head).focus();
+    const undo = () => void app.attempt(async () => {
+      await undone();
+      app.notice.set({ kind: "done", text: said.back(name) });
+      if (ticked && selection.sessionId === sessionId) await selection.tickCollection(collection, true);
+    });
+    app.notice.set({ kind: "done", text: said.deleted(name), undo, ended });
     await app.attempt(async () => {
-      const back = await collections.delete(collection);
       if (shelf.view.value.collection === collection_id) await shelf.look({ collection: "" });
-      await selection.tickCollection(collection, false);
-      const undo = () => void app.attempt(async () => {
-        await back();
-        app.notice.set({ kind: "done", text: said.back(name) });
-      });
-      app.notice.set({ kind: "done", text: said.deleted(name), undo });
+      if (ticked) await selection.tickCollection(collection, false);
     });
   }
 

@@ -146,7 +146,15 @@ export function shelfList(app, shelf, actions) {
     event.preventDefault();
   }
 
-  return { element, /** Move the focus into the list. */ enter: () => go(active) };
+  /** Move the focus to a document, where it stands among what was read. @param {string} id */
+  function find(id) {
+    for (let at = 0; at < shelf.extent.value.rows; at += 1) {
+      const row = shelf.row(at);
+      if (row && "document" in row && row.document.document_id === id) return void go(at);
+    }
+  }
+
+  return { element, find, /** Move the focus into the list. */ enter: () => go(active) };
 }
 
 function rowHeight() {

@@ -49,14 +49,14 @@ test("more than a question may name are not ticked, and it is told", async () =>
   assert.equal(selection.has("e"), false);
 });
 
-test("what is gone limits nothing, and is not asked for", async () => {
+test("where all that is ticked is gone it is lost, and limits as before", async () => {
   const { selection } = await opened(true);
   selection.client.documents = async () => ({ documents: [] });
   await selection.check();
-  assert.deepEqual([selection.pages.value[0].gone, selection.limited, selection.fields().page_ids], [true, false, []]);
+  assert.deepEqual([selection.pages.value[0].gone, selection.limited, selection.lost, selection.fields().page_ids], [true, true, true, []]);
 });
 
-test("a collection is asked with what is ticked, saved with it, and limits nothing once it is gone", async () => {
+test("a collection is asked with what is ticked, saved with it, and lost once it is gone", async () => {
   const { selection } = await opened();
   const saved = [];
   selection.client.changeSession = async (_, fields) => saved.push(fields);
@@ -71,7 +71,7 @@ test("a collection is asked with what is ticked, saved with it, and limits nothi
   assert.equal(selection.collections.value[0].name, "Rules");
   selection.client.json = async () => ({ collections: [] });
   await selection.check();
-  assert.deepEqual([selection.limited, selection.fields().collection_ids], [false, []]);
+  assert.deepEqual([selection.limited, selection.lost, selection.fields().collection_ids], [true, true, []]);
 });
 
 test("a session that was begun with a collection takes it over as it is", async () => {

@@ -96,6 +96,8 @@ export const selection = {
   some: (count) => `${count} مستند`, untitled: "مستند واحد",
   someHint: "تجيب المستندات المحددة وحدها.", clear: "اسأل كل المستندات من جديد",
   gone: (count) => `${count} غير موجود`,
+  lost: "لم يعد أي مما حُدّد موجودًا: حُذف أو لم يعد لك حق قراءته.",
+  lostHint: "اضغط ✕ بجانب «هذه فقط» لسؤال كل المستندات، أو حدّد غيرها.",
   passage: "مقطع محدد",
   passageOf: (title) => `محدد في ${title}`,
   only: "هذه فقط", putAway: (name) => `لا تقتصر على ${name}`,

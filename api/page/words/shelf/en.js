@@ -99,6 +99,8 @@ export const selection = {
   some: (/** @type {string} */ count) => `${count} documents`, untitled: "1 document",
   someHint: "Only the ticked documents answer.", clear: "Ask all documents again",
   gone: (/** @type {number} */ count) => `${count} gone`,
+  lost: "All that is ticked is gone: deleted, or no longer yours to read.",
+  lostHint: "Press ✕ beside “Only these” to ask all documents, or tick others.",
   passage: "Marked passage",
   passageOf: (/** @type {string} */ title) => `Marked in ${title}`,
   only: "Only these", putAway: (/** @type {string} */ name) => `Ask ${name} no longer alone`,

@@ -96,6 +96,8 @@ export const selection = {
   some: (count) => `${count} tài liệu`, untitled: "1 tài liệu",
   someHint: "Chỉ những tài liệu đã đánh dấu được dùng.", clear: "Hỏi lại tất cả tài liệu",
   gone: (count) => `${count} không còn`,
+  lost: "Mọi mục đã đánh dấu đều không còn: đã bị xóa, hoặc bạn không còn quyền đọc.",
+  lostHint: "Bấm ✕ cạnh “Chỉ những mục này” để hỏi mọi tài liệu, hoặc đánh dấu mục khác.",
   passage: "Đoạn đã đánh dấu",
   passageOf: (title) => `Đánh dấu trong ${title}`,
   only: "Chỉ những mục này", putAway: (name) => `Không còn chỉ hỏi ${name}`,

@@ -96,6 +96,8 @@ export const selection = {
   some: (count) => `${count} 份文档`, untitled: "1 份文档",
   someHint: "只由勾选的文档回答。", clear: "重新询问全部文档",
   gone: (count) => `${count} 份已不在`,
+  lost: "所勾选的都已不在：已被删除，或您已无权阅读。",
+  lostHint: "请按“只用这些”旁的 ✕ 询问全部文档，或勾选其他文档。",
   passage: "标记的段落",
   passageOf: (title) => `标记于“${title}”`,
   only: "只用这些", putAway: (name) => `不再只询问“${name}”`,
