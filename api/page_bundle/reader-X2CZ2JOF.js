@@ -1,1 +1,0 @@
-import{a}from"./chunk-VZSS2AWW.js";import"./chunk-4UHIMGCX.js";import"./chunk-I46IRH7Q.js";import"./chunk-5L5XLRU6.js";import"./chunk-QQF2WRJ4.js";import"./chunk-4U3TLKQG.js";import"./chunk-RACXYQXY.js";import"./chunk-WOT6VMZA.js";export{a as reader};
