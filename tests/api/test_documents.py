@@ -279,7 +279,7 @@ async def test_an_archive_is_a_document_for_each_file_in_it(client: httpx.AsyncC
     assert [(each["name"], each["title"], each["status"]) for each in reply["documents"]] == [
         ("drills.zip/fire.md", "Fire", "created")
     ]
-    assert [(each["name"], "binary" in each["reason"]) for each in reply["refused"]] == [("drills.zip/a.png", True)]
+    assert [(each["name"], "picture" in each["reason"]) for each in reply["refused"]] == [("drills.zip/a.png", True)]
     document = (await client.get(f"/api/documents/{reply['documents'][0]['document_id']}")).json()
     assert document["space"] == {"id": "s9", "slug": None}
     path = f"/api/documents/{uuid4()}"

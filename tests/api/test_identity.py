@@ -24,7 +24,7 @@ from tools.settings import AuthSettings, Settings
 SECRET = "not a word of it is known to anybody"
 KEYS = AuthSettings(mode="keys")
 JWT = AuthSettings(mode="jwt", jwt_secret=SecretStr(SECRET))
-OPEN = ["/", "/healthz", "/readyz", "/docs", "/openapi.json", "/api/login", "/page/any/main.js"]
+OPEN = ["/", "/healthz", "/readyz", "/docs", "/openapi.json", "/api/login", "/page/any/main.js", "/embed.js"]
 SHUT = [
     "/nowhere",
     "/v1/nowhere",

@@ -1,6 +1,7 @@
 """Notes over HTTP: pinned with proof, looked up again on reading, shared, exported."""
 
 import asyncio
+import time
 from collections.abc import AsyncIterator
 from io import BytesIO
 from threading import Event
@@ -27,8 +28,9 @@ from tools.settings import AuthSettings, Settings
 
 QUESTION = "How many days of annual leave does an employee get?"
 LEAVE = "Every employee gets 25 days of annual leave a year."
-ANN, BOB = (token(each, citewell_scopes="ask read write") for each in ("ann", "bob"))
-ADMIN = token("root", citewell_scopes="ask read write admin")
+LASTS = int(time.time()) + 86_400  # a whole run of the tests
+ANN, BOB = (token(each, citewell_scopes="ask read write", exp=LASTS) for each in ("ann", "bob"))
+ADMIN = token("root", citewell_scopes="ask read write admin", exp=LASTS)
 
 
 def for_people(settings: Settings) -> Settings:
