@@ -337,7 +337,7 @@ BAD_ANCHOR = b'{"text": "a", "pages": [{"layout": {"textAnchor": {"textSegments"
         ("x.json", b'{"text": "a", "pages": [3]}', "anchors"),
         ("x.json", b'{"text": "a", "pages": {"a": 1}}', "anchors"),
         ("x.json", b"[" * 100_000, "nested too deeply"),
-        ("x.png", b"\x89PNG\r\n\x1a\n\x00\x00", "by its name is a picture"),
+        ("x.png", b"\x89PNG\r\n\x1a\n\x00\x00", "a picture"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_read_is_told_with_the_reason(name: str, data: bytes, reason: str) -> None:
