@@ -60,7 +60,7 @@ def with_marks(sections: Iterable[Section], claims: Sequence[SectionClaim]) -> l
     for claim in claims:
         own.setdefault(claim["section_index"], []).append(claim)
     return [
-        Section(**section, marks=marked_spans(own[position])) if position in own else section
+        {**section, "marks": marked_spans(own[position])} if position in own else section
         for position, section in enumerate(sections)
     ]
 

@@ -14,8 +14,8 @@ from graph.evidence import Segment, SegmentBlock
 from tests.api.conftest import Deployment
 from tests.api.test_originals import uploaded
 from tests.unit.pictured_office import PNG, png, with_picture
-from tools.library.drawn_slides import slides_of
 from tools.library.layout import _blocks
+from tools.library.sandbox_tasks import TASKS
 from tools.parsers.raster import MOST_PIXELS
 from tools.parsers.shape_order import Place
 from tools.parsers.slide_shapes import Shape, Slide
@@ -191,8 +191,11 @@ def test_any_fault_of_slides_ends_them_and_no_more(monkeypatch: pytest.MonkeyPat
         raise TypeError("no shape")
 
     monkeypatch.setattr("tools.parsers.slide_shapes.slides_in", faulty)
-    [slide] = slides_of(b"", "", "Halls", [(0, 5, "heading", 0)])
+    header = {"media_type": "application/pdf"}
+    reply, _ = TASKS["layout"](header, [b"", b"Halls", b'[0, 5, "heading", 0]'], lambda *_: None)
+    [slide] = reply["slides"]
     assert [(box["start"], box["end"]) for box in slide["boxes"]] == [(0, 5)]
+    assert "no shape" in reply["fault"]
 
 
 def _with_part(data: bytes, part: str, old: str, new: str) -> bytes:

@@ -4,8 +4,7 @@ They are found in a process that reads files. What no box is known of, such as a
 """
 
 import re
-from collections.abc import Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import Annotated, Any
 
@@ -52,33 +51,30 @@ class LayoutSlide(TypedDict):
 SLIDES: TypeAdapter[list[LayoutSlide]] = TypeAdapter(list[LayoutSlide])
 
 
-def slides_of(data: bytes, media_type: str, text: str, blocks: Iterable[Sequence[Any]]) -> list[LayoutSlide]:
-    """Return the slides of a presentation with the given text; none of another file.
+def slides_of(data: bytes, media_type: str, text: str, blocks: Iterable[Sequence[Any]]) -> Iterator[LayoutSlide]:
+    """Yield the slides of a presentation with the given text; none of another file.
 
-    They end where the file is broken, and a box that is far beyond its slide is left out.
+    A box that is far beyond its slide is left out. A broken file may raise anything, behind the slides before it.
     """
     from tools.parsers.slide_shapes import slides_in  # with all readers of office files
 
     pages = {page: list(own) for page, own in groupby((Block(*each) for each in blocks), lambda block: block.page_idx)}
-    found: list[LayoutSlide] = []
-    with suppress(Exception):  # whatever it is, the pictures and formulas of the file are told
-        for page_idx, ratio, shapes in slides_in(data, media_type):
-            if not _NARROWEST < ratio < _BROADEST:
+    for page_idx, ratio, shapes in slides_in(data, media_type):
+        if not _NARROWEST < ratio < _BROADEST:
+            continue
+        held = _blocks_in([letters_of(shape.words, "") for shape in shapes], text, pages.get(page_idx, []))
+        boxes: list[SlideBox] = []
+        for at, (place, _, size, picture) in enumerate(shapes):
+            own = held.get(at, [])
+            if (not own and picture is None) or not _is_near(place):
                 continue
-            held = _blocks_in([letters_of(shape.words, "") for shape in shapes], text, pages.get(page_idx, []))
-            boxes: list[SlideBox] = []
-            for at, (place, _, size, picture) in enumerate(shapes):
-                own = held.get(at, [])
-                if (not own and picture is None) or not _is_near(place):
-                    continue
-                lines = [text[each.start : each.end] for each in own]
-                fitting = _fitting(min(size, 1.0), place.width, place.height / ratio, lines)
-                start, end = (own[0].start, own[-1].end) if own else (0, 0)
-                box = SlideBox(left=place.left, top=place.top, width=place.width, height=place.height, size=fitting,
-                               start=start, end=end, picture=picture)  # fmt: skip
-                boxes.append(box)
-            found.append(LayoutSlide(page_idx=page_idx, ratio=ratio, boxes=boxes))
-    return found
+            lines = [text[each.start : each.end] for each in own]
+            fitting = _fitting(min(size, 1.0), place.width, place.height / ratio, lines)
+            start, end = (own[0].start, own[-1].end) if own else (0, 0)
+            box = SlideBox(left=place.left, top=place.top, width=place.width, height=place.height, size=fitting,
+                           start=start, end=end, picture=picture)  # fmt: skip
+            boxes.append(box)
+        yield LayoutSlide(page_idx=page_idx, ratio=ratio, boxes=boxes)
 
 
 def _is_near(place: Place) -> bool:

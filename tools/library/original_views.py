@@ -27,6 +27,7 @@ from tools.originals.stores import OriginalKey
 from tools.telemetry.tracing import background_context
 
 log = logging.getLogger("citewell.library")
+MOST_SAID = 200  # characters of what failed
 
 # For a reader who waits: what takes longer was read at ingestion, and is shown as text alone.
 VIEW_SECONDS, VIEW_MEGABYTES, REPLY_BYTES = 20.0, 512, 100_000_000
@@ -171,6 +172,8 @@ class OriginalViews:
 
 def _drawn_of(reply: dict[str, Any], blobs: Sequence[bytes]) -> Drawn:
     """Return what a frame tells. Raises UnreadableDocument for a frame that no reader of ours sends."""
+    if fault := reply.get("fault"):
+        log.warning("not all slides of an original can be shown: %s", str(fault)[:MOST_SAID])
     try:
         return Drawn(
             pictures_of(reply, blobs),

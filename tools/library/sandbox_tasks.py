@@ -62,8 +62,13 @@ def _layout(header: dict[str, Any], blobs: Sequence[bytes], _: Send) -> Frame:
     data, text, blocks = blobs[0], blobs[1].decode(), [json.loads(line) for line in blobs[2].splitlines()]
     media_type = header["media_type"]
     reply, pictures = placed_pictures(data, media_type, text, blocks)
-    slides = slides_of(data, media_type, text, blocks)
-    return {**reply, **drawn_in(data, media_type, text), "slides": slides}, pictures
+    slides, fault = [], ""
+    try:
+        for slide in slides_of(data, media_type, text, blocks):
+            slides.append(slide)
+    except Exception as error:  # noqa: BLE001 - whatever it is, the pictures and formulas of the file are told
+        fault = f"{type(error).__name__}: {error}"
+    return {**reply, **drawn_in(data, media_type, text), "slides": slides, "fault": fault}, pictures
 
 
 def _place(header: dict[str, Any], blobs: Sequence[bytes], _: Send) -> Frame:

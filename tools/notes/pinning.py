@@ -13,7 +13,6 @@ from graph.evidence import (
     Disagreement,
     Identity,
     Proof,
-    Section,
     SectionClaim,
     Segment,
     Source,
@@ -27,7 +26,6 @@ from tools.retrieval.withholding import WITHHELD
 from tools.sessions.session_store import Sessions
 
 MOST_QUOTED = 4_000  # characters of a passage
-_TOLD_ON_READING = ("freshness", "now")
 _ALSO = ("disagreements", "family", "assessment")
 
 
@@ -104,9 +102,9 @@ def _find(segments: Sequence[Segment], passage: str, start: int | None) -> tuple
     if found is None or found[1] - found[0] > MOST_QUOTED:
         return None
     first, last = found
-    while cuts_word(text, first):
+    while cuts_word(text, first) and last - first <= 2 * MOST_QUOTED:
         first -= 1
-    while cuts_word(text, last):
+    while cuts_word(text, last) and last - first <= 2 * MOST_QUOTED:
         last += 1
     return (first, last) if last - first <= 2 * MOST_QUOTED else found
 
@@ -132,7 +130,7 @@ def _body(
     cited |= {each for found in disagreements for each in found["segment_ids"]}
     indices = {each["source_index"] for claim in claims for each in claim["citations"]}
     return {
-        "sections": with_marks([_unmarked(each) for each in sections], claims),
+        "sections": with_marks(sections, claims),
         "claims": list(claims),
         "citations": [each for claim in claims for each in claim["citations"]],
         "sources": [each for each in sources if cited & segments_of(each).keys() or each["index"] in indices],
@@ -146,17 +144,12 @@ def _only(section: Mapping[str, Any], claim: SectionClaim) -> dict[str, Any]:
     return {**section_of(text, ids, grounded=section.get("grounded", True))}
 
 
-def _unmarked(section: Mapping[str, Any]) -> Section:
-    return Section(**{name: value for name, value in section.items() if name != "marks"})  # type: ignore[no-any-return, typeddict-item]
-
-
 def _stored(claim: SectionClaim) -> SectionClaim:
     """Return a claim without what is told of its quotes on reading; those that are withheld are left out."""
-    citations = [
-        Citation(**{name: value for name, value in each.items() if name not in _TOLD_ON_READING})  # type: ignore[typeddict-item]
-        for each in claim["citations"]
-        if each.get("freshness") != "withheld"
-    ]
+    citations = [each.copy() for each in claim["citations"] if each.get("freshness") != "withheld"]
+    for each in citations:
+        each.pop("freshness", None)
+        each.pop("now", None)
     return SectionClaim(**{**claim, "citations": citations})
 
 

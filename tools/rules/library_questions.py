@@ -41,7 +41,7 @@ class LibraryWords:
     find: tuple[re.Pattern[str], ...]
     mention: tuple[re.Pattern[str], ...]
     edit: tuple[re.Pattern[str], ...]
-    request: tuple[re.Pattern[str], ...]
+    request: tuple[re.Pattern[str], ...] = ()
 
     def kinds(self, line: str) -> dict[str, str] | None:
         """Return the kinds of the words of a line, and what they capture; None where another word stands in it."""
