@@ -2,6 +2,8 @@
 
 import asyncio
 import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Any
 from uuid import uuid4
 
@@ -24,6 +26,7 @@ OLD = str(uuid4())
 LEAVE = "Every employee gets 25 days of annual leave a year."
 OLD_LEAVE = "Every employee gets 20 days of annual leave a year."
 QUESTION = "How many days of annual leave does an employee get?"
+COMPARED = {"document_ids": [HANDBOOK, OLD], "question": QUESTION}
 
 
 async def put(citewell: Citewell, document_id: str, title: str, text: str, **fields: Any) -> None:
@@ -199,25 +202,33 @@ async def test_a_comparison_counts_as_a_run_of_its_key_and_a_refused_one_does_no
         assert told == [404, 200, 429]
 
 
-async def test_studies_take_turns_and_more_than_may_wait_are_refused(
-    settings: Settings, scripted_openai: ScriptedOpenAI, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("api.routes.study_routes.WAITING_FOR_EACH", 1)
-    configured = with_model(settings, scripted_openai).model_copy(update={"runs": RunSettings(max_active=3)})
+@asynccontextmanager
+async def comparing(
+    settings: Settings, endpoint: ScriptedOpenAI, *, max_active: int
+) -> AsyncIterator[tuple[httpx.AsyncClient, asyncio.Task[httpx.Response], Hold]]:
+    """Serve two handbooks, of which a comparison is under way whose model waits to be released."""
+    configured = with_model(settings, endpoint).model_copy(update={"runs": RunSettings(max_active=max_active)})
     async with open_citewell(configured) as citewell, client_of(create_app(configured, citewell=citewell)) as client:
         await put(citewell, HANDBOOK, "Staff handbook", f"# Leave\n\n{LEAVE}\n")
         await put(citewell, OLD, "Old handbook", f"# Leave\n\n{OLD_LEAVE}\n")
         hold = Hold()
-        scripted_openai.script(Reply(steps=[Say("{"), hold]), to="generate_answer", when="25 days")
-        asked = {"document_ids": [HANDBOOK, OLD], "question": QUESTION}
-        first = asyncio.create_task(client.post("/api/comparisons", json=asked))
+        endpoint.script(Reply(steps=[Say("{"), hold]), to="generate_answer", when="25 days")
+        first = asyncio.create_task(client.post("/api/comparisons", json=COMPARED))
         await asyncio.to_thread(hold.wait_reached)
-        paths = {"comparisons": asked, "flashcards": {"document_ids": [OLD]}}
+        yield client, first, hold
+
+
+async def test_studies_take_turns_and_more_than_may_wait_are_refused(
+    settings: Settings, scripted_openai: ScriptedOpenAI, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("api.routes.study_routes.WAITING_FOR_EACH", 1)
+    async with comparing(settings, scripted_openai, max_active=3) as (client, first, hold):
+        paths = {"comparisons": COMPARED, "flashcards": {"document_ids": [OLD]}}
         others = [asyncio.create_task(client.post(f"/api/{path}", json=body)) for path, body in paths.items()]
         [refused], [waiting] = await asyncio.wait(others, return_when=asyncio.FIRST_COMPLETED)
         told = refused.result()
         assert (told.status_code, told.json()["code"], "retry-after" in told.headers) == (503, "overloaded", True)
-        assert len(scripted_openai.asked("generate_answer")) <= len(asked["document_ids"])
+        assert len(scripted_openai.asked("generate_answer")) <= len(COMPARED["document_ids"])
         hold.release()
         assert [(await each).status_code for each in (first, waiting)] == [200, 200]
 
@@ -226,18 +237,10 @@ async def test_who_leaves_stops_the_work_which_was_a_run(
     settings: Settings, scripted_openai: ScriptedOpenAI, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("tools.studies.asking.ANSWER_SECONDS", 600.0)  # it is not that which stops it
-    configured = with_model(settings, scripted_openai).model_copy(update={"runs": RunSettings(max_active=1)})
-    async with open_citewell(configured) as citewell, client_of(create_app(configured, citewell=citewell)) as client:
-        await put(citewell, HANDBOOK, "Staff handbook", f"# Leave\n\n{LEAVE}\n")
-        await put(citewell, OLD, "Old handbook", f"# Leave\n\n{OLD_LEAVE}\n")
-        hold = Hold()
-        scripted_openai.script(Reply(steps=[Say("{"), hold]), to="generate_answer", when="25 days")
-        asked = {"document_ids": [HANDBOOK, OLD], "question": QUESTION}
-        leaving = asyncio.create_task(client.post("/api/comparisons", json=asked))
-        await asyncio.to_thread(hold.wait_reached)
+    async with comparing(settings, scripted_openai, max_active=1) as (client, leaving, _):
         leaving.cancel()
         [held] = [each for each in scripted_openai.asked("generate_answer") if "25 days" in each.text]
         assert await asyncio.to_thread(held.wait_disconnected)
-        assert (await client.post("/api/comparisons", json=asked)).status_code == 200  # the turn is free again
+        assert (await client.post("/api/comparisons", json=COMPARED)).status_code == 200  # the turn is free again
         spent = (await client.get("/api/spending")).json()["total"]
         assert (spent["runs"], spent["estimated_calls"] >= 1) == (2, True)
