@@ -1,1 +1,0 @@
-import{a}from"./chunk-4GCP355E.js";import"./chunk-HTYEBU6I.js";import"./chunk-I46IRH7Q.js";import"./chunk-VXW6W6BJ.js";import"./chunk-XMXOI3JQ.js";import"./chunk-XPYOOANX.js";import"./chunk-AXFYHYUV.js";import"./chunk-WOT6VMZA.js";export{a as reader};
