@@ -89,10 +89,10 @@ class _Deployment(Settings):
         for path, now in RETIRED.items():
             group, _, name = path.partition(".")
             part = values.get(group)
-            is_held = isinstance(part, dict) and name in part
-            if is_held:
+            if isinstance(part, dict) and name in part:
                 del part[name]
-            if is_held or f"citewell_{path.replace('.', '__')}" in read.names:
+                read.retired[path] = now
+            if f"citewell_{path.replace('.', '__')}" in read.names:
                 read.retired[path] = now
         return values
 
