@@ -11,7 +11,7 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import Protocol
 from uuid import UUID
 
 from langgraph.runtime import RunControl
@@ -36,9 +36,6 @@ from tools.concurrency.tasks import cancel_and_wait
 from tools.sessions.run_request import RunReader, RunRequest, Superseded
 from tools.spending.accounts import RunAccount
 from tools.telemetry.metrics import RunMetrics
-
-if TYPE_CHECKING:
-    from tools.runs.event_writer import EventWriter
 
 DELTAS = (TextDelta, ThinkingDelta)
 MOST_AT_ONCE = 100  # events of a batch, which a reader that joins late and reads slowly must accept in its time
@@ -87,6 +84,14 @@ def _serialised(envelope: Envelope) -> Envelope:
     return Envelope(envelope.run_id, envelope.session_id, envelope.seq, envelope.at, envelope.event, text)
 
 
+class Writer(Protocol):
+    """What commits the events of runs; see ``EventWriter``."""
+
+    def notify(self, run: "Run", event: AnyEvent | None = None) -> None: ...
+
+    def forget(self, run: "Run") -> None: ...
+
+
 @dataclass(slots=True, eq=False)
 class Run:
     """A run that this process answers; without a writer its events are published at once."""
@@ -97,7 +102,7 @@ class Run:
     request: RunRequest
     family: FamilyName
     model: str
-    writer: "EventWriter | None" = None
+    writer: Writer | None = None
     fallback: Failure | None = None  # what of the request its family does not fulfil
     attempt: int = 1
     last_seq: int = 0  # of the emitted events, including those of earlier attempts
