@@ -5,7 +5,7 @@ from typing import Annotated
 
 from pydantic import Field, SecretStr, field_validator
 
-from tools.settings.section import Key, Networks, Section, Unset, WebAddress
+from tools.settings.section import Key, Networks, Section, WebAddress
 
 
 class HttpSettings(Section):
@@ -34,14 +34,15 @@ class RunSettings(Section):
 
     max_active: Annotated[int, Field(ge=1, le=1000)] = 16
     drain_seconds: Annotated[float, Field(ge=0, le=300)] = 5.0
-    nats_url: Annotated[SecretStr | None, Unset] = None
+    nats_url: SecretStr | None = None
 
     @field_validator("nats_url")
     @classmethod
     def _nats_address(cls, value: SecretStr | None) -> SecretStr | None:
-        if value is not None and not value.get_secret_value().startswith(("nats://", "tls://")):
+        address = "" if value is None else value.get_secret_value()
+        if address and not address.startswith(("nats://", "tls://")):
             raise ValueError("the address of a NATS server begins with nats:// or tls://")
-        return value
+        return value if address else None
 
 
 class JobSettings(Section):
