@@ -45,7 +45,7 @@ export function runGraph(graph) {
       if (run.steps === shown && over === ended) return;
       [shown, ended] = [run.steps, over];
       const way = wayOf(graph, run.steps, { ended: over, complete: over && !BROKEN_OFF.has(run.answer.outcome ?? "") });
-      const label = words.run.graph(inWords(way));
+      const label = words.run.graph({ way: inWords(way) });
       if (element.getAttribute("aria-label") !== label) change(element, { "aria-label": label });
       for (const [name, drawn] of edges) {
         const layer = way.taken.has(name) ? lit : still;
@@ -64,7 +64,7 @@ function inWords(way) {
   const stations = way.stations.map((station, at) => {
     const said = station.map(named).join(" + ");
     const last = at === way.stations.length - 1;
-    return last && way.current.size ? words.run.now(said) : said;
+    return last && way.current.size ? words.run.now({ step: said }) : said;
   });
   return stations.join(" → ") || words.run.unbegun;
 }

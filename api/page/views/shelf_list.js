@@ -87,7 +87,7 @@ export function shelfList(app, shelf, actions) {
     } else if (!known) state.replaceChildren(h("p", { class: "muted" }, loading));
     else if (narrowed) state.replaceChildren(h("p", { class: "muted" }, nothing));
     else state.replaceChildren(h("p", { class: "big" }, empty), h("p", { class: "muted" }, invitation));
-    const text = narrowed && known ? words.shelf.found(total, String(total)) : "";
+    const text = narrowed && known ? words.shelf.found({ count: total }) : "";
     if (status.textContent !== text) status.textContent = text;
   }
 

@@ -1,8 +1,6 @@
 /** How many documents are ticked, what that means for the answer, and what can be done with them. */
 
 import { change, h } from "../dom.js";
-import { number } from "../words/format.js";
-import { words as named } from "../words/collections/index.js";
 import { words } from "../words/index.js";
 import { iconButton, textButton } from "./icons.js";
 import { studyButtons } from "./studies.js";
@@ -50,7 +48,7 @@ export function shelfTicks(app, shelf, actions, put) {
     const there = pages.filter((page) => !page.gone);
     const count = pages.length;
     const sets = selection.collections.value.length;
-    const ticked = [sets ? named().ticked(sets) : "", count ? words.shelf.ticked(count, number(count)) : ""].filter(Boolean);
+    const ticked = [sets ? words.collections.ticked({ count: sets }) : "", count ? words.shelf.ticked({ count }) : ""].filter(Boolean);
     const text = ticked.join(" · ") || words.shelf.none;
     if (said.textContent !== text) said.textContent = text;
     clear.hidden = !ticked.length;
@@ -60,12 +58,12 @@ export function shelfTicks(app, shelf, actions, put) {
     const limit = shelf.summary.value?.reads_whole;
     const tokens = there.reduce((sum, page) => sum + page.tokens, 0);
     const tooMany = limit && there.length > limit.documents;
-    const told = tooMany ? words.shelf.searched(number(limit.documents)) : limit && tokens > limit.tokens ? words.shelf.inPart : "";
+    const told = tooMany ? words.shelf.searched({ most: limit.documents }) : limit && tokens > limit.tokens ? words.shelf.inPart : "";
     if (note.textContent !== told) note.textContent = told;
     change(note, { hidden: !told });
     const missing = count - there.length;
     gone.hidden = !missing;
-    lost.textContent = missing ? words.shelf.gone(missing) : "";
+    lost.textContent = missing ? words.shelf.gone({ count: missing }) : "";
   }
   return element;
 }

@@ -1,7 +1,7 @@
 /** What can be made of ticked documents: a comparison of them, and cards to learn them by. */
 
 import { h } from "../dom.js";
-import { labels } from "../words/notes/labels.js";
+import { words } from "../words/index.js";
 import { textButton } from "./icons.js";
 import { wanted } from "./later.js";
 
@@ -10,8 +10,8 @@ const MOST = 5; // documents at once
 /** Make the buttons, which are there while few enough documents are ticked. @param {App} app */
 export function studyButtons(app) {
   const there = () => app.selection.pages.value.filter((page) => !page.gone).map((page) => page.document_id);
-  const compare = textButton("small", () => void comparing(), labels().compare);
-  const cards = textButton("small", () => void making(), labels().cards);
+  const compare = textButton("small", () => void comparing(), words.studies.compare);
+  const cards = textButton("small", () => void making(), words.studies.make);
   const element = h("div", { class: "line studies" }, compare, cards);
   app.selection.pages.watch(() => {
     const count = there().length;

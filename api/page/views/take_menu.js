@@ -1,6 +1,6 @@
 /** The menu by which a session or one answer is taken along: saved as a file, shared, printed. */
 
-import { labels } from "../words/along/labels.js";
+import { words } from "../words/index.js";
 import { wanted } from "./later.js";
 import { menuButton } from "./menu.js";
 
@@ -11,7 +11,7 @@ import { menuButton } from "./menu.js";
  * @param {() => string | null} answerId Names the answer; nothing for the session as a whole.
  */
 export function takeMenu(app, label, answerId) {
-  const said = labels();
+  const said = words.along;
   const menu = menuButton(label, "take", () => [
     ...(/** @type {const} */ (["md", "docx", "html"])).map((format) => ({ text: said[format], icon: /** @type {const} */ ("page"), act: () => save(format) })),
     { text: said.share, icon: "out", act: share },
@@ -36,7 +36,7 @@ export function takeMenu(app, label, answerId) {
 
 /** Make the menu of the session on show, which is there once it has an answer. @param {App} app */
 export function sessionMenu(app) {
-  const menu = takeMenu(app, labels().session, () => null);
+  const menu = takeMenu(app, words.along.session, () => null);
   app.conversation.turns.watch((turns) => (menu.hidden = !turns.some((turn) => turn.answerId)));
   return menu;
 }
