@@ -1,4 +1,4 @@
-/** How an answer came about: one line that opens to the steps, the graph and what they took. */
+/** How an answer came about: one line that opens to the steps and what they took. */
 
 import { change, fill, h } from "../dom.js";
 import { isLive } from "../state/turns.js";
@@ -52,7 +52,7 @@ export function runPanel(app) {
     if (event.target instanceof Node && !summary.contains(event.target)) chosen = true;
   }
 
-  // Where the graph would take half of what there is to see, or of what there is to read, the line alone tells of the run.
+  // Where the steps would take half of what there is to see, or of what there is to read, the line alone tells of the run.
   function roomy() {
     const wide = matchMedia(`(min-width: ${app.reading.value ? 75 : 52}rem)`).matches;
     return wide && (!writing || matchMedia("(min-height: 64rem)").matches);
@@ -99,10 +99,7 @@ export function runPanel(app) {
     timed = tenths;
     if (!element.open) return body?.element.remove();
     if (!body) return void prepare();
-    if (!body.element.isConnected) {
-      element.append(body.element);
-      void body.opened();
-    }
+    if (!body.element.isConnected) element.append(body.element);
     body.show(turn, replay.state);
   }
 

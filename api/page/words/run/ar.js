@@ -16,9 +16,6 @@ export const run = {
   listed: (parts) => parts.join("، "),
   steps: "الخطوات",
   thinking: "التفكير",
-  graph: (way) => `الخطوات بالترتيب: ${way}`,
-  unbegun: "لم تبدأ",
-  now: (step) => `${step} (الآن)`,
   nodes: {
     decide_retrieval: "القرار",
     answer_directly: "رد مباشر",

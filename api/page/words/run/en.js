@@ -17,9 +17,6 @@ export const run = {
   listed: (/** @type {string[]} */ parts) => parts.join(", "),
   steps: "Steps",
   thinking: "Thinking",
-  graph: (/** @type {string} */ way) => `The steps, one after another: ${way}`,
-  unbegun: "not started",
-  now: (/** @type {string} */ step) => `${step} (now)`,
   nodes: {
     decide_retrieval: "Decide",
     answer_directly: "Reply directly",

@@ -14,9 +14,6 @@ export const run = {
   listed: (parts) => parts.join(", "),
   steps: "Các bước",
   thinking: "Suy nghĩ",
-  graph: (way) => `Các bước lần lượt: ${way}`,
-  unbegun: "chưa bắt đầu",
-  now: (step) => `${step} (hiện tại)`,
   nodes: {
     decide_retrieval: "Quyết định",
     answer_directly: "Trả lời ngay",

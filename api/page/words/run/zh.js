@@ -14,9 +14,6 @@ export const run = {
   listed: (parts) => parts.join("，"),
   steps: "步骤",
   thinking: "思考过程",
-  graph: (way) => `依次经过的步骤：${way}`,
-  unbegun: "尚未开始",
-  now: (step) => `${step}（进行中）`,
   nodes: {
     decide_retrieval: "判断",
     answer_directly: "直接回复",
