@@ -38,9 +38,7 @@ export function incomingView(app, incoming, shelf) {
   } });
   let unfolded = false;
   const status = h("p", { class: "seen-by-readers-only", role: "status" });
-  const element = h(
-    "section",
-    { class: "incoming", "aria-label": label, hidden: true },
+  const element = h("section", { class: "incoming", "aria-label": label, hidden: true },
     status,
     h("div", { class: "whole" }, count, bar, h("div", { class: "doing" }, Object.values(buttons))),
     list,

@@ -2,7 +2,6 @@
 
 import { fill, h } from "../dom.js";
 import { readable } from "../text/reading.js";
-import { labels as saving } from "../words/along/labels.js";
 import { words as page } from "../words/index.js";
 import { words } from "../words/notes/index.js";
 import { labels } from "../words/notes/labels.js";
@@ -11,6 +10,7 @@ import { icon, textButton } from "./icons.js";
 import { menuButton } from "./menu.js";
 import { noteEntry, written } from "./notes_entry.js";
 import { showNotes } from "./notes_place.js";
+import { savingActions } from "./take_menu.js";
 import { saveFile } from "./taking.js";
 
 /** @typedef {import("../state/app.js").App} App */
@@ -55,12 +55,8 @@ async function list(app, body) {
 
   /** @param {NoteSummary} note */
   function row({ note_id: id, title, entries, shared }) {
-    return h(
-      "li",
-      null,
-      h(
-        "button",
-        { type: "button", class: "quiet", onclick: () => showNotes(app, id) },
+    return h("li", null,
+      h("button", { type: "button", class: "quiet", onclick: () => showNotes(app, id) },
         h("strong", { dir: "auto" }, title),
         h("span", { class: "muted" }, [said.entries(entries), shared && said.shared].filter(Boolean).join(" · ")),
       ),
@@ -124,11 +120,7 @@ async function one(app, dialog, body, id) {
     }
     fill(
       body,
-      h("div", { class: "tools" }, back, menuButton(said.save, "take", () => /** @type {const} */ (["md", "docx", "html"]).map((format) => ({
-        text: saving()[format],
-        icon: /** @type {const} */ ("page"),
-        act: () => void saveFile(app, `${path}/export`, format),
-      }))), note.is_own && deleting()),
+      h("div", { class: "tools" }, back, menuButton(said.save, "take", () => savingActions((format) => void saveFile(app, `${path}/export`, format))), note.is_own && deleting()),
       ...(note.is_own ? fields(note) : [h("h3", { dir: "auto" }, note.title), note.text && written(note.text)]),
       shown.length ? h("ol", { class: "entries" }, shown) : h("p", { class: "muted" }, said.empty),
     );

@@ -35,9 +35,7 @@ export function passageIn({ claims }, { family }) {
 export function quotedFrom(way, source, place, lead = `${words.proof.quotedFrom} `) {
   const at = saidPlace({ ...place, page_idx: place.page_idx ?? source?.page_idx ?? null }, words.answer.page);
   const path = source ? pathOf(source, place) : "";
-  return h("p", { class: "quoted-from" }, way, h(
-    "span",
-    null,
+  return h("p", { class: "quoted-from" }, way, h("span", null,
     lead,
     h("cite", { class: "title", dir: "auto" }, source?.title ?? ""),
     path && [" › ", h("bdi", null, path)],

@@ -44,9 +44,7 @@ export function faultList(claims) {
     const { verdict, reasons } = claim;
     const why = reasons.length ? reasonTexts(claim) : [h("span", null, words.proof.means[verdict])];
     const word = words.proof.fault(words.proof.verdicts[verdict], count);
-    return h(
-      "li",
-      { class: verdict },
+    return h("li", { class: verdict },
       icon(SIGNS[verdict]),
       h("p", null, h("strong", null, word), why.flatMap((reason) => [" ", reason])),
     );

@@ -58,9 +58,7 @@ export function readerSheets(client) {
     const { kind, from, to, header, anchor } = block;
     const number = /(\d+)$/.exec(anchor ?? "")?.[1] ?? "";
     const name = h("span", { class: "number", role: "rowheader", "aria-label": number && `${words().row} ${number}` }, number);
-    if (kind !== "table_row") return h(
-      "div",
-      { class: "line", role: "row" },
+    if (kind !== "table_row") return h("div", { class: "line", role: "row" },
       name,
       text.put(h("span", { class: kind, role: "cell", dir: "auto" }), from, to),
     );

@@ -5,7 +5,7 @@ import { isLive } from "../state/turns.js";
 import { doingNow, summaryOf, took } from "../text/summing.js";
 import { duration } from "../words/format.js";
 import { icon } from "./icons.js";
-import { wanted } from "./later.js";
+import { later } from "./later.js";
 import { replayOf } from "./run_replay.js";
 
 const TICK_MS = 500;
@@ -80,11 +80,10 @@ export function runPanel(app) {
     ticking = undefined;
   }
 
-  // Who opens none need not load it.
-  async function prepare() {
-    const loaded = await wanted(app, () => import("./run_body.js"), draw);
-    if (!loaded || body) return;
-    body = loaded.runBody(app);
+  /** @param {typeof import("./run_body.js")} module */
+  function prepare({ runBody }) {
+    if (body) return;
+    body = runBody(app);
     draw();
   }
 
@@ -98,7 +97,7 @@ export function runPanel(app) {
     if (tenths !== timed || !live) fill(time, ms === null ? null : duration(ms));
     timed = tenths;
     if (!element.open) return body?.element.remove();
-    if (!body) return void prepare();
+    if (!body) return void later(app, () => import("./run_body.js"), prepare); // who opens none need not load it
     if (!body.element.isConnected) element.append(body.element);
     body.show(turn, replay.state);
   }

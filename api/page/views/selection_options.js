@@ -51,9 +51,7 @@ export function selectionOptions(app) {
 function switchOf(app, name) {
   const onclick = () => app.selection.choose({ [name]: !app.selection.options.value[name] });
   const check = h("span", { class: "on" }, icon("check"));
-  return h(
-    "button",
-    { type: "button", class: "small switch", onclick },
+  return h("button", { type: "button", class: "small switch", onclick },
     icon(DRAWINGS[name]),
     h("span", { class: "name" }, words.selection[name]),
     check,

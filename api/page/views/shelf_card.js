@@ -36,9 +36,7 @@ export async function shelfCard(app, shelf, actions, document) {
     dialog.close();
     doing();
   };
-  const buttons = h(
-    "div",
-    { class: "doing" },
+  const buttons = h("div", { class: "doing" },
     textButton("primary small", act(() => actions.read(document)), icon("book"), said.read),
     textButton("small", act(() => void app.attempt(() => app.selection.save([{ document_id, title: document.title, tokens: document.tokens, gone: false }], []))), icon("only"), said.alone),
     textButton("small writes", () => rename(), icon("edit"), said.rename),

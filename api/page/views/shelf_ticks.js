@@ -4,8 +4,11 @@ import { change, h } from "../dom.js";
 import { number } from "../words/format.js";
 import { words as named } from "../words/collections/index.js";
 import { words } from "../words/index.js";
+import { labels } from "../words/notes/labels.js";
 import { iconButton, textButton } from "./icons.js";
-import { studyButtons } from "./studies.js";
+import { later } from "./later.js";
+
+const MOST_STUDIED = 5; // documents at once
 
 /**
  * Make the line above the list.
@@ -32,9 +35,7 @@ export function shelfTicks(app, shelf, actions, put) {
     words.shelf.forget,
   );
   const gone = h("div", { class: "gone note" }, lost, forget);
-  const element = h(
-    "div",
-    { class: "ticks" },
+  const element = h("div", { class: "ticks" },
     h("div", { class: "line" }, said, clear, put, remove, all),
     studyButtons(app),
     note,
@@ -67,5 +68,21 @@ export function shelfTicks(app, shelf, actions, put) {
     gone.hidden = !missing;
     lost.textContent = missing ? words.shelf.gone(missing) : "";
   }
+  return element;
+}
+
+/** Make the buttons of what can be made of documents, which are there while few enough are ticked. @param {App} app */
+function studyButtons(app) {
+  const there = () => app.selection.pages.value.filter((page) => !page.gone).map((page) => page.document_id);
+  const compare = textButton("small", () =>
+    void later(app, () => import("./comparison.js"), (comparison) => comparison.compare(app, there())), labels().compare);
+  const cards = textButton("small", () =>
+    void later(app, () => import("./flashcards.js"), ({ flashcards }) => flashcards(app, there())), labels().cards);
+  const element = h("div", { class: "line studies" }, compare, cards);
+  app.selection.pages.watch(() => {
+    const count = there().length;
+    element.hidden = !count || count > MOST_STUDIED;
+    compare.hidden = count < 2;
+  });
   return element;
 }
