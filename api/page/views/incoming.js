@@ -60,8 +60,7 @@ export function incomingView(app, incoming, shelf) {
     element.hidden = !items.length;
     const going = done < of;
     const same = items.filter((item) => isSame(item));
-    const text = goingText(progress, refused.length, same.length);
-    if (count.textContent !== text) count.textContent = text;
+    fill(count, goingText(progress, refused.length, same.length));
     bar.hidden = !going;
     bar.max = Math.max(1, of);
     bar.value = done + items.reduce((sum, { state, share }) => sum + (state === "sending" ? share / 2 : 0), 0);

@@ -9,8 +9,7 @@ import { cardOf } from "./card.js";
 import { icon } from "./icons.js";
 import { pin } from "./later.js";
 import { passageIn } from "./passage.js";
-import { verdictProof } from "./proof.js";
-import { CHANGES, SIGNS, changeOf } from "./verdicts.js";
+import { CHANGES, SIGNS, changeOf, verdictProof } from "./verdicts.js";
 
 /** What a claim stands on now: it is asked for when something is shown, so that it is never what it was before.
  * @typedef {() => {claim: Claim, answer: Answer}} Standing */

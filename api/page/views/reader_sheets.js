@@ -3,9 +3,9 @@
 import { change, fill, h } from "../dom.js";
 import { words as common } from "../words/index.js";
 import { words } from "../words/viewer/index.js";
-import { cellsOf } from "./layout_table.js";
+import { cellsOf } from "./layout_blocks.js";
 import { LaidOutText } from "./layout_text.js";
-import { mostMarked, scrollTo } from "./reader_scroll.js";
+import { mostMarked, scrollTo } from "./reader_stretches.js";
 import { lettersOf } from "./sheet_letters.js";
 
 /** @typedef {import("./layout_blocks.js").Placed} Placed */

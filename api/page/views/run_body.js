@@ -32,7 +32,7 @@ export function runBody(app) {
       if (turn.answer !== listed && turn.answer?.outcome) fill(sources, sourceList(app, turn.answer));
       listed = turn.answer;
       const said = noteOf(run, state);
-      if (note.textContent !== said) note.textContent = said;
+      fill(note, said);
       note.hidden = !said;
       steps.element.hidden = !run?.steps.length;
       if (run) steps.show(run);

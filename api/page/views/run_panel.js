@@ -31,7 +31,6 @@ export function runPanel(app) {
   /** Whether the user wants it open; null where they have not said. */
   let chosen = /** @type {boolean | null} */ (null);
   let spoken = "";
-  let timed = /** @type {number | null} */ (null);
   /** @type {ReturnType<typeof setInterval> | undefined} */
   let ticking;
 
@@ -91,11 +90,8 @@ export function runPanel(app) {
     if (!turn) return;
     const { run } = turn;
     const ms = took(turn, run, Date.now());
-    const text = live && run ? doingNow(run) : summaryOf(turn, run);
-    if (line.textContent !== text) line.textContent = text;
-    const tenths = ms === null ? null : Math.floor(ms / 100);
-    if (tenths !== timed || !live) fill(time, ms === null ? null : duration(ms));
-    timed = tenths;
+    fill(line, live && run ? doingNow(run) : summaryOf(turn, run));
+    fill(time, ms !== null && duration(ms));
     if (!element.open) return body?.element.remove();
     if (!body) return void later(app, () => import("./run_body.js"), prepare); // who opens none need not load it
     if (!body.element.isConnected) element.append(body.element);
@@ -133,5 +129,5 @@ function tuneIn() {
 /** Say something, once; politely, after whatever is being said. @param {string} text */
 function announce(text) {
   tuneIn();
-  if (voice && voice.textContent !== text) voice.textContent = text;
+  if (voice) fill(voice, text);
 }

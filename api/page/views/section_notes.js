@@ -6,7 +6,7 @@ import { render } from "../text/reading.js";
 import { isWithdrawn } from "../state/sections.js";
 import { words } from "../words/index.js";
 import { icon } from "./icons.js";
-import { faultList } from "./proof.js";
+import { faultList } from "./verdicts.js";
 
 /**
  * Make all notes of a section.

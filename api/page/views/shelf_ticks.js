@@ -1,6 +1,6 @@
 /** How many documents are ticked, what that means for the answer, and what can be done with them. */
 
-import { change, h } from "../dom.js";
+import { fill, h } from "../dom.js";
 import { number } from "../words/format.js";
 import { words as named } from "../words/collections/index.js";
 import { words } from "../words/index.js";
@@ -52,8 +52,7 @@ export function shelfTicks(app, shelf, actions, put) {
     const count = pages.length;
     const sets = selection.collections.value.length;
     const ticked = [sets ? named().ticked(sets) : "", count ? words.shelf.ticked(count, number(count)) : ""].filter(Boolean);
-    const text = ticked.join(" · ") || words.shelf.none;
-    if (said.textContent !== text) said.textContent = text;
+    fill(said, ticked.join(" · ") || words.shelf.none);
     clear.hidden = !ticked.length;
     remove.hidden = !there.length;
     all.hidden = !shelf.extent.value.total;
@@ -62,8 +61,8 @@ export function shelfTicks(app, shelf, actions, put) {
     const tokens = there.reduce((sum, page) => sum + page.tokens, 0);
     const tooMany = limit && there.length > limit.documents;
     const told = tooMany ? words.shelf.searched(number(limit.documents)) : limit && tokens > limit.tokens ? words.shelf.inPart : "";
-    if (note.textContent !== told) note.textContent = told;
-    change(note, { hidden: !told });
+    fill(note, told);
+    note.hidden = !told;
     const missing = count - there.length;
     gone.hidden = !missing;
     lost.textContent = missing ? words.shelf.gone(missing) : "";
