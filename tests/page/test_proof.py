@@ -226,7 +226,7 @@ async def test_what_a_judge_says_before_its_exam_takes_marks_away_and_ticks_noth
     await page.locator(".run > summary").click()
     await expect(page.get_by_text(english("answer.marks"))).to_be_visible()
     await page.locator(".account > summary").click()
-    await expect(page.locator(".account")).to_contain_text(re.compile("Checked by .+ not been tested"))
+    await expect(page.locator("details.account")).to_contain_text(re.compile("Checked by .+ not been tested"))
 
 
 async def title_of(site: Site, document_id: str) -> str:

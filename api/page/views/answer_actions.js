@@ -1,12 +1,13 @@
 /** What can be done with an answer: copy it, have another, see its versions; or stop it. */
 
 import { change, h } from "../dom.js";
+import { footnoted } from "../text/footnotes.js";
 import { words } from "../words/index.js";
 import { regenerate } from "./answer_outcome.js";
 import { copyButton } from "./copying.js";
 import { feedbackButtons } from "./feedback.js";
 import { icon, textButton } from "./icons.js";
-import { pin, wanted } from "./later.js";
+import { pin } from "./later.js";
 import { takeMenu } from "./take_menu.js";
 import { versionSwitch } from "./versions.js";
 
@@ -33,12 +34,10 @@ export function answerActions(app) {
   take.classList.add("small");
   const pinned = textButton("quiet small", () => {
     const session_id = app.conversation.session.value?.session_id;
-    if (session_id && shown?.answerId) void pin(app, { session_id, message_id: shown.answerId });
+    if (session_id && shown?.answerId) pin(app, { session_id, message_id: shown.answerId });
   }, icon("pin"), h("span", { class: "wide-only" }, words.notes.pin));
   change(pinned, { title: words.notes.pinAnswer, "aria-label": words.notes.pinAnswer });
-  const element = h(
-    "div",
-    { class: "actions" },
+  const element = h("div", { class: "actions" },
     versions.element,
     copy,
     pinned,
@@ -49,12 +48,8 @@ export function answerActions(app) {
     copied,
   );
 
-  async function readAnswer() {
-    if (!shown?.answer) return null;
-    const { answer } = shown;
-    const loaded = await wanted(app, () => import("../text/footnotes.js"), () => copy.click());
-    if (!loaded) return null;
-    return loaded.footnoted(answer, app.client.home.href);
+  function readAnswer() {
+    return shown?.answer ? footnoted(shown.answer, app.client.home.href) : null;
   }
 
   return {

@@ -55,9 +55,7 @@ export function limitsView() {
 /** @param {Limit} limit */
 function limitView({ line, each }) {
   if (!each.length) return h("p", { class: "limit" }, icon("unsure"), h("span", { dir: "auto" }, line));
-  return h(
-    "details",
-    { class: "limit" },
+  return h("details", { class: "limit" },
     h("summary", null, icon("unsure"), h("span", null, line)),
     h("ul", null, each.map((text) => h("li", { dir: "auto" }, text))),
   );

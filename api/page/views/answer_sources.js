@@ -41,9 +41,7 @@ export function sourceButton(app, source, among, shown = source.index) {
   const { document_id: documentId, title } = source;
   const place = [pathOf(source), placeOf(source)].filter((part) => part).join(" · ");
   const read = () => app.read({ documentId, title, citations: own.map(pointTo), at: own.indexOf(source) });
-  return h(
-    "button",
-    { type: "button", class: "quiet source", onclick: read },
+  return h("button", { type: "button", class: "quiet source", onclick: read },
     h("span", { class: "number" }, number(shown)),
     h("span", { class: "what" }, h("span", { class: "title", dir: "auto" }, title), h("span", { class: "place", dir: "auto" }, place)),
     source.kind === "search" ? null : h("span", { class: "kind" }, icon(KINDS[source.kind]), words.proof.kinds[source.kind]),

@@ -52,14 +52,10 @@ export function compare(app, ids) {
     fill(status, !rows.length ? texts.none : by === "model" ? texts.checked : texts.quoted);
     table.hidden = !rows.length;
     // Roles are said, since on a narrow window rows are drawn as blocks.
-    fill(table, h(
-      "table",
-      { role: "table" },
+    fill(table, h("table", { role: "table" },
       h("thead", { role: "rowgroup" }, h("tr", { role: "row" }, [texts.point, ...documents.map(({ title }) => title)].map((title) =>
         h("th", { scope: "col", role: "columnheader", dir: "auto" }, title)))),
-      h("tbody", { role: "rowgroup" }, rows.map(({ point, cells }) => h(
-        "tr",
-        { role: "row" },
+      h("tbody", { role: "rowgroup" }, rows.map(({ point, cells }) => h("tr", { role: "row" },
         h("th", { scope: "row", role: "rowheader", dir: "auto" }, point),
         cells.map((cell, at) => h("td", { role: "cell", "data-of": documents[at]?.title }, answerOf(app, cell))),
       ))),

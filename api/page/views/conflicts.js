@@ -26,9 +26,7 @@ function sidesOf(app, answer, disagreement) {
   if (!positions.length) return null;
   const days = new Set(positions.map(({ date, dated_by: by }) => (by === "document" ? date : "")));
   const isDated = days.size > 1 && !days.has("");
-  return h(
-    "ol",
-    { class: "positions" },
+  return h("ol", { class: "positions" },
     positions.map((position, at) => h("li", { class: "section" }, sideOf(app, answer, position, isDated && at === 0))),
   );
 }

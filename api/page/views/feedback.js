@@ -3,7 +3,7 @@
 import { change, fill, h } from "../dom.js";
 import { words } from "../words/index.js";
 import { iconButton } from "./icons.js";
-import { wanted } from "./later.js";
+import { later } from "./later.js";
 
 /** @typedef {import("../api/types.js").NewFeedback} NewFeedback */
 
@@ -21,8 +21,7 @@ export function feedbackButtons(app) {
   async function ask() {
     const before = given?.rating === "down" ? given : null;
     if (!before && !(await say(rating("down")))) return;
-    const loaded = await wanted(app, () => import("./feedback_sheet.js"), () => poor.click());
-    if (loaded && shown?.answer) loaded.feedbackSheet(shown.answer, before, say);
+    await later(app, () => import("./feedback_sheet.js"), (sheet) => shown?.answer && sheet.feedbackSheet(shown.answer, before, say));
   }
 
   /** @param {"up" | "down"} value @returns {NewFeedback} */

@@ -38,9 +38,7 @@ export function incomingView(app, incoming, shelf) {
   } });
   let unfolded = false;
   const status = h("p", { class: "seen-by-readers-only", role: "status" });
-  const element = h(
-    "section",
-    { class: "incoming", "aria-label": label, hidden: true },
+  const element = h("section", { class: "incoming", "aria-label": label, hidden: true },
     status,
     h("div", { class: "whole" }, count, bar, h("div", { class: "doing" }, Object.values(buttons))),
     list,
@@ -62,8 +60,7 @@ export function incomingView(app, incoming, shelf) {
     element.hidden = !items.length;
     const going = done < of;
     const same = items.filter((item) => isSame(item));
-    const text = goingText(progress, refused.length, same.length);
-    if (count.textContent !== text) count.textContent = text;
+    fill(count, goingText(progress, refused.length, same.length));
     bar.hidden = !going;
     bar.max = Math.max(1, of);
     bar.value = done + items.reduce((sum, { state, share }) => sum + (state === "sending" ? share / 2 : 0), 0);

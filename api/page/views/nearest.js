@@ -10,9 +10,7 @@ import { passageText, quotedFrom } from "./passage.js";
 /** List what came nearest to an answer. @param {App} app @param {Answer} answer */
 export function nearestList(app, { nearest }) {
   if (!nearest.length) return null;
-  return h(
-    "section",
-    { class: hasBearing({ nearest }) ? "nearest" : "nearest far" },
+  return h("section", { class: hasBearing({ nearest }) ? "nearest" : "nearest far" },
     h("h3", null, words.answer.nearest),
     h("ul", { class: "sources" }, nearest.map((source) => h("li", { class: "section" }, passageOf(app, source, nearest)))),
   );

@@ -8,6 +8,7 @@ import { icon, textButton } from "./icons.js";
 import { menuButton } from "./menu.js";
 import { noteEntry, written } from "./notes_entry.js";
 import { showNotes } from "./notes_place.js";
+import { savingActions } from "./take_menu.js";
 import { saveFile } from "./taking.js";
 
 /** @typedef {import("../state/app.js").App} App */
@@ -52,12 +53,8 @@ async function list(app, body) {
 
   /** @param {NoteSummary} note */
   function row({ note_id: id, title, entries, shared }) {
-    return h(
-      "li",
-      null,
-      h(
-        "button",
-        { type: "button", class: "quiet", onclick: () => showNotes(app, id) },
+    return h("li", null,
+      h("button", { type: "button", class: "quiet", onclick: () => showNotes(app, id) },
         h("strong", { dir: "auto" }, title),
         h("span", { class: "muted" }, [said.entries({ count: entries }), shared && said.shared].filter(Boolean).join(" · ")),
       ),
@@ -121,11 +118,7 @@ async function one(app, dialog, body, id) {
     }
     fill(
       body,
-      h("div", { class: "tools" }, back, menuButton(said.save, "take", () => /** @type {const} */ (["md", "docx", "html"]).map((format) => ({
-        text: words.along[format],
-        icon: /** @type {const} */ ("page"),
-        act: () => void saveFile(app, `${path}/export`, format),
-      }))), note.is_own && deleting()),
+      h("div", { class: "tools" }, back, menuButton(said.save, "take", () => savingActions((format) => void saveFile(app, `${path}/export`, format))), note.is_own && deleting()),
       ...(note.is_own ? fields(note) : [h("h3", { dir: "auto" }, note.title), note.text && written(note.text)]),
       shown.length ? h("ol", { class: "entries" }, shown) : h("p", { class: "muted" }, said.empty),
     );

@@ -29,9 +29,7 @@ export function noteEntry(app, { question, sections, claims, sources }, own) {
     ...(own.down ? [{ text: said.down, act: own.down }] : []),
     { text: said.remove, icon: /** @type {const} */ ("trash"), danger: true, act: own.remove },
   ]);
-  return h(
-    "li",
-    { class: "pinned" },
+  return h("li", { class: "pinned" },
     h("div", { class: "head" }, h("h3", { dir: "auto" }, title), menu),
     question && sections.flatMap(({ text, passage }) => (passage ? [] : written(text))),
     quotesOf(app, claims, sources),
@@ -58,13 +56,9 @@ export function quotesOf(app, claims, sources) {
     const source = sources.find((each) => each.index === citation.source_index) ?? sources.find((each) => each.document_id === documentId);
     const place = source && quote ? [source.title, pathOf(source, citation), placeOf(citation)].filter(Boolean).join(" · ") : "";
     const read = () => app.read({ documentId, title: source?.title ?? "", citations: [citation], at: 0 });
-    return [h(
-      "figure",
-      { class: "quote section" },
+    return [h("figure", { class: "quote section" },
       quote && h("blockquote", { dir: "auto" }, passageText(citation)),
-      h(
-        "figcaption",
-        null,
+      h("figcaption", null,
         verdictMark(gradeOf(claim)),
         place && h("button", { type: "button", class: "link", title: words.notes.read, dir: "auto", onclick: read }, place),
         change && h("span", { class: `since ${change}` }, icon(CHANGES[change]), words.proof.since[change]),

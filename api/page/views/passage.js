@@ -36,9 +36,7 @@ export function passageIn({ claims }, { family }) {
 export function quotedFrom(way, source, place, lead = `${words.proof.quotedFrom} `) {
   const at = placeOf({ ...place, page_idx: place.page_idx ?? source?.page_idx ?? null });
   const path = source ? pathOf(source, place) : "";
-  return h("p", { class: "quoted-from" }, way, h(
-    "span",
-    null,
+  return h("p", { class: "quoted-from" }, way, h("span", null,
     lead,
     h("cite", { class: "title", dir: "auto" }, source?.title ?? ""),
     path && [" › ", h("bdi", null, path)],

@@ -31,9 +31,7 @@ export class PdfPage {
     this.marks = h("div", { class: "marks" });
     this.note = h("div", { class: "about-page", hidden: true });
     this.sheet = h("div", { class: "sheet" });
-    this.element = h(
-      "section",
-      { class: "pdf-page", "aria-label": words.viewer.page({ number: index + 1, of }) },
+    this.element = h("section", { class: "pdf-page", "aria-label": words.viewer.page({ number: index + 1, of }) },
       h("h3", { class: "page" }, words.reader.page({ number: index + 1 })),
       this.note,
       this.sheet,
@@ -121,9 +119,7 @@ export class PdfPage {
     const lost = found.find(({ at, kind }) => at.length === 0 && kind.startsWith("current") && kind !== "current best");
     this.element.classList.toggle("unplaced", Boolean(lost));
     this.element.querySelector(".lost")?.remove();
-    if (lost) this.note.after(h(
-      "div",
-      { class: "about-page lost" },
+    if (lost) this.note.after(h("div", { class: "about-page lost" },
       h("p", null, words.viewer.unplaced),
       h("mark", { class: "current", dir: "auto", "aria-current": "true" }, lost.quote),
     ));

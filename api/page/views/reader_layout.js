@@ -4,13 +4,11 @@ import { fill, h } from "../dom.js";
 import { partOf } from "../text/places.js";
 import { words } from "../words/index.js";
 import { languageOf } from "../text/languages.js";
-import { elementOf, grouped } from "./layout_blocks.js";
-import { codeOf, linesIn, wholeLines } from "./layout_code.js";
+import { codeOf, elementOf, grouped, linesIn, wholeLines } from "./layout_blocks.js";
 import { layoutPicture } from "./layout_picture.js";
 import { slideFrame } from "./layout_slide.js";
 import { LaidOutText } from "./layout_text.js";
-import { inSlices, pause } from "./reader_slices.js";
-import { Stretches, revealMarked } from "./reader_stretches.js";
+import { inSlices, pause, revealMarked, Stretches } from "./reader_stretches.js";
 
 /** @typedef {import("../text/passages.js").Passage} Passage */
 /** @typedef {import("../api/types.js").LayoutPicture} LayoutPicture */

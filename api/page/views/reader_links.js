@@ -10,6 +10,7 @@ import { partOf } from "../text/places.js";
 import { words } from "../words/index.js";
 import { said } from "../words/problems.js";
 import { icon, textButton } from "./icons.js";
+import { keep } from "./taking.js";
 
 /** @typedef {import("../state/document.js").Content} Content */
 
@@ -52,17 +53,13 @@ export function readerLinks(client) {
   /** Make the button that keeps the file. @param {import("../api/types.js").Document} document */
   function download({ document_id: id, original, title }) {
     const failed = h("span", { class: "omission", role: "alert" });
-    const button = textButton("link", () => void keep(), words.viewer.download, icon("download"));
+    const button = textButton("link", () => void fetchFile(), words.viewer.download, icon("download"));
 
-    async function keep() {
+    async function fetchFile() {
       change(button, { "aria-disabled": "true" });
       fill(failed);
       try {
-        // The browser sends no key with a link, so the file is fetched.
-        const file = await (await client.send(`api/documents/${id}/original`)).blob();
-        const address = URL.createObjectURL(file);
-        h("a", { href: address, download: fitting(original?.name || title) }).click();
-        setTimeout(() => URL.revokeObjectURL(address), 60_000);
+        await keep(await client.send(`api/documents/${id}/original`), fitting(original?.name || title));
       } catch (error) {
         if (!(error instanceof Problem)) throw error;
         fill(failed, said(error));

@@ -19,9 +19,7 @@ export function readerPassages(act) {
     { type: "button", class: "quiet small ask-quote", onclick: () => quote && act.ask?.(quote), hidden: !act.ask },
     words.reader.askQuote,
   );
-  const row = h(
-    "div",
-    { class: "passages", role: "group", "aria-label": words.reader.quotes },
+  const row = h("div", { class: "passages", role: "group", "aria-label": words.reader.quotes },
     previous,
     place,
     next,

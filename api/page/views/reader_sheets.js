@@ -2,9 +2,9 @@
 
 import { change, fill, h } from "../dom.js";
 import { words } from "../words/index.js";
-import { cellsOf } from "./layout_table.js";
+import { cellsOf } from "./layout_blocks.js";
 import { LaidOutText } from "./layout_text.js";
-import { mostMarked, scrollTo } from "./reader_scroll.js";
+import { mostMarked, scrollTo } from "./reader_stretches.js";
 import { lettersOf } from "./sheet_letters.js";
 
 /** @typedef {import("./layout_blocks.js").Placed} Placed */
@@ -57,9 +57,7 @@ export function readerSheets(client) {
     const { kind, from, to, header, anchor } = block;
     const number = /(\d+)$/.exec(anchor ?? "")?.[1] ?? "";
     const name = h("span", { class: "number", role: "rowheader", "aria-label": number && `${words.viewer.row} ${number}` }, number);
-    if (kind !== "table_row") return h(
-      "div",
-      { class: "line", role: "row" },
+    if (kind !== "table_row") return h("div", { class: "line", role: "row" },
       name,
       text.put(h("span", { class: kind, role: "cell", dir: "auto" }), from, to),
     );

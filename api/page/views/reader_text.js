@@ -9,8 +9,7 @@ import { fill, h } from "../dom.js";
 import { partOf } from "../text/places.js";
 import { words } from "../words/index.js";
 import { LaidOutText } from "./layout_text.js";
-import { inSlices } from "./reader_slices.js";
-import { Stretches, revealMarked } from "./reader_stretches.js";
+import { inSlices, revealMarked, Stretches } from "./reader_stretches.js";
 
 /** @typedef {import("../text/passages.js").Passage} Passage */
 

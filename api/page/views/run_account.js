@@ -10,7 +10,7 @@ import { words } from "../words/index.js";
 import { advice, said } from "../words/problems.js";
 import { reasonOf } from "./answer_outcome.js";
 import { copyButton } from "./copying.js";
-import { judgedBy } from "./proof.js";
+import { judgedBy } from "./verdicts.js";
 
 /** @typedef {[string, (Node | string | null)[]]} Fact A name with what there is to say under it. */
 

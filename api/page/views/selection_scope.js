@@ -88,9 +88,7 @@ export function chosenChips(app, next) {
 function passageChip(app, passage) {
   const text = [...passage.text.replace(/\s+/g, " ").trim()];
   const said = text.length > FIRST_CHARACTERS ? `${text.slice(0, FIRST_CHARACTERS).join("").trimEnd()}…` : text.join("");
-  const name = h(
-    "span",
-    { class: "name quoted", dir: "auto", title: words.selection.passageOf({ title: passage.title }) },
+  const name = h("span", { class: "name quoted", dir: "auto", title: words.selection.passageOf({ title: passage.title }) },
     h("span", { class: "seen-by-readers-only" }, `${words.selection.passage}: `),
     said,
   );

@@ -4,8 +4,8 @@ import { change, fill, h } from "../dom.js";
 import { addressed } from "../state/app.js";
 import { words } from "../words/index.js";
 import { said } from "../words/problems.js";
+import { account } from "./account.js";
 import { icon, iconButton, textButton } from "./icons.js";
-import { accountPlace } from "./later.js";
 import { menuButton } from "./menu.js";
 import { followNotes, showNotes } from "./notes_place.js";
 import { sessionGroups } from "./session_groups.js";
@@ -42,7 +42,7 @@ export function sessionsView(app) {
   const element = h("nav", { class: "sessions", id: "sessions", "aria-label": words.sessions.label, onkeydown: put },
     top,
     h("div", { class: "sessions-list" }, groups.element, failed, more),
-    accountPlace(app),
+    account(app),
   );
 
   /** @type {ReturnType<typeof setTimeout> | undefined} */

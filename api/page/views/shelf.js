@@ -12,7 +12,7 @@ import { words } from "../words/index.js";
 import { pointTo } from "./answer_sources.js";
 import { iconButton } from "./icons.js";
 import { incomingView } from "./incoming.js";
-import { wanted } from "./later.js";
+import { later } from "./later.js";
 import { addingTools } from "./shelf_adding.js";
 import { shelfCollections } from "./shelf_collections.js";
 import { shelfList } from "./shelf_list.js";
@@ -52,16 +52,14 @@ export async function shelf(app, place) {
   const collections = collectionsOf(app);
   await collections.refresh(); // they stand above the list, and would push it down
   /** @type {Actions} */
-  const actions = { tick, tickAll, read, delete: remove, about: (document) => void about(document), find: (id) => list.find(id) };
+  const actions = { tick, tickAll, read, delete: remove, about, find: (id) => list.find(id) };
   const list = shelfList(app, documents, actions);
   const sets = shelfCollections(app, documents, () => adding.menu);
   const adding = addingTools(incoming, { more: () => ({ text: words.collections.make, icon: "set", act: sets.make }) });
   const count = h("span", { class: "muted" });
   const close = iconButton("close", words.shelf.close, () => app.hideLibrary(), "quiet close");
   const tools = shelfTools(documents, list);
-  const element = h(
-    "section",
-    { class: "shelf", "aria-label": words.shelf.label, onkeydown },
+  const element = h("section", { class: "shelf", "aria-label": words.shelf.label, onkeydown },
     h("header", null, h("h2", null, words.shelf.label), count, adding.menu, close),
     adding.forms,
     incomingView(app, incoming, documents).element,
@@ -136,10 +134,9 @@ export async function shelf(app, place) {
     app.read({ documentId: document_id, title, citations, at: citations.length - 1 });
   }
 
-  /** @param {import("../api/types.js").Document} document @returns {Promise<void>} */
-  async function about(document) {
-    const card = await wanted(app, () => import("./shelf_card.js"), () => void about(document));
-    await card?.shelfCard(app, documents, actions, document);
+  /** @type {Actions["about"]} */
+  function about(document) {
+    void later(app, () => import("./shelf_card.js"), ({ shelfCard }) => shelfCard(app, documents, actions, document));
   }
 
   /** @type {Actions["delete"]} */

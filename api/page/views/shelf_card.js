@@ -35,9 +35,7 @@ export async function shelfCard(app, shelf, actions, document) {
     dialog.close();
     doing();
   };
-  const buttons = h(
-    "div",
-    { class: "doing" },
+  const buttons = h("div", { class: "doing" },
     textButton("primary small", act(() => actions.read(document)), icon("book"), said.read),
     textButton("small", act(() => void app.attempt(() => app.selection.save([{ document_id, title: document.title, tokens: document.tokens, gone: false }], []))), icon("only"), said.alone),
     textButton("small writes", () => rename(), icon("edit"), said.rename),
@@ -59,7 +57,7 @@ export async function shelfCard(app, shelf, actions, document) {
   const [versions, guide] = await Promise.all([
     orNull(app.client.json(`api/documents/${document_id}/versions`, { list: "versions", signal })),
     orNull(app.client.guide(document_id)),
-    media_type.includes("pdf") && original ? draw(original.size) : null,
+    media_type.includes("pdf") && original ? draw() : null,
   ]);
   if (signal.aborted) return;
   tell(versions?.versions.at(-1)?.changed_by ?? "");
@@ -83,14 +81,11 @@ export async function shelfCard(app, shelf, actions, document) {
     fill(facts, told.filter(([, value]) => value).map(([name, value]) => h("div", null, h("dt", null, name), h("dd", { dir: "auto" }, value))));
   }
 
-  /** Draw the first page of a PDF file. @param {number} size */
-  async function draw(size) {
+  /** Draw the first page of a PDF file. */
+  async function draw() {
     try {
       const { openPdf } = await import("./pdf_file.js");
-      const path = `api/documents/${document_id}/original`;
-      const read = async (/** @type {number} */ begin, /** @type {number} */ end) =>
-        (await app.client.send(path, { headers: { Range: `bytes=${begin}-${end - 1}` }, signal })).arrayBuffer();
-      const file = await openPdf(size, read, signal, () => undefined);
+      const file = await openPdf(app.client, document, signal, () => undefined);
       const page = await file.getPage(1);
       const plain = page.getViewport({ scale: 1 });
       const viewport = page.getViewport({ scale: (WIDTH * FINE) / plain.width });

@@ -384,9 +384,6 @@ export interface Catalogue {
     colon: (values: { said: string | number; more: string | number }) => string;
     steps: string;
     thinking: string;
-    graph: (values: { way: string | number }) => string;
-    unbegun: string;
-    now: (values: { step: string | number }) => string;
     nodes: {
       decide_retrieval: string;
       answer_directly: string;
