@@ -113,7 +113,7 @@ async def read_spending(
         within = await ApiKeys(library.database, library.workspaces).list(me.workspace, within=me.spaces)
         keys = [key.key_id for key in within]
     rows = await library.spending.report(me, by, since=first, until=last, everyone=everyone, keys=keys)
-    total = await library.spending.total(me, since=first, until=last, everyone=everyone, keys=keys)
+    [total] = await library.spending.report(me, None, since=first, until=last, everyone=everyone, keys=keys)
     currency = settings.spending.currency
     held = await library.spending.limits(me, everyone=everyone and keys is None)
     limits = [DayLimit(**each.document(currency)) for each in held]
