@@ -3,6 +3,7 @@
 import re
 from collections.abc import Collection, Mapping
 from functools import lru_cache
+from unicodedata import numeric
 
 from text.language import language
 from text.late_patterns import late_pattern
@@ -83,9 +84,7 @@ _SPAN = late_pattern(rf"({_NUMBER})(?:{_THROUGH}{_AGAIN}({_NUMBER}))?", re.IGNOR
 _PAGE_WORD = re.compile(_BEFORE, re.IGNORECASE)  # one is in whatever the other patterns of spaced languages find
 _ORDINAL_PAGE = late_pattern(rf"\b(?:({'|'.join(_ORDINALS)})|(\d{{1,5}})(?:st|nd|rd|th))\s+page\b", re.IGNORECASE)
 
-_HAN_DIGITS = {digit: value for value, digit in enumerate("零一二三四五六七八九")} | {"〇": 0, "两": 2, "兩": 2}
-_HAN_UNITS = {"十": 10, "百": 100, "千": 1000}
-HAN_NUMBER = rf"(?:\d{{1,5}}|[{''.join(_HAN_DIGITS)}{''.join(_HAN_UNITS)}]{{1,7}})"
+HAN_NUMBER = r"(?:\d{1,5}|[零〇一二三四五六七八九两兩十百千]{1,7})"
 _HAN_LIST = re.compile(
     rf"第\s*({HAN_NUMBER}(?:\s*(?:[页頁]?\s*[-–—~～至到、,，和与與及]\s*第?)\s*{HAN_NUMBER})*)\s*(?:[页頁]|ページ|페이지)"
 )
@@ -108,7 +107,9 @@ def page_references(question: str) -> tuple[range, ...]:
             value = _ORDINALS.get(_plain(match[1])) if match[1] else int(match[2])
             found.append((match.start(), _pages(value, None)))
     for match in _HAN_LIST.finditer(text):
-        found += [(match.start(), _pages(han_number(a), han_number(b))) for a, b in _HAN_SPAN.findall(match[1])]
+        found += [
+            (match.start(), _pages(han_number(a), han_number(b) if b else None)) for a, b in _HAN_SPAN.findall(match[1])
+        ]
     for match in _COUNTED.finditer(text):
         found.append((match.start(), _pages(int(match[1]), int(match[2]) if match[2] else None)))
     ordered = [pages for _, pages in sorted(found, key=lambda pair: pair[0]) if pages.start > 0]
@@ -147,22 +148,20 @@ def _plain(words: str) -> str:
     return " ".join(words.casefold().replace("ı", "i").replace("\u0307", "").split())
 
 
-def han_number(text: str) -> int | None:
-    """Read a number in Chinese numerals below ten thousand, or in digits."""
-    if not text:
-        return None
-    if text.isdecimal():
-        return int(text)
-    if not any(letter in _HAN_UNITS for letter in text):
-        return int("".join(str(_HAN_DIGITS[letter]) for letter in text))
-    total, digit = 0, None
-    for letter in text:
-        if letter in _HAN_UNITS:
-            total += (1 if digit is None else digit) * _HAN_UNITS[letter]
-            digit = None
+def han_number(text: str) -> int:
+    """Return the value of Han numerals, by what Unicode says of each, or of digits: in a row, or with their scales."""
+    values = [int(numeric(sign)) for sign in text.replace("两", "兩")]
+    if max(values) < 10:
+        return int("".join(map(str, values)))
+    total = part = last = 0
+    for value in values:
+        if value >= 10_000:
+            total, part, last = total + (part + last or 1) * value, 0, 0
+        elif value >= 10:
+            part, last = part + (last or 1) * value, 0
         else:
-            digit = _HAN_DIGITS[letter] or None
-    return total + (digit or 0)
+            last = value
+    return total + part + last
 
 
 _ENGLISH_PAGE = """
