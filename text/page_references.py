@@ -10,30 +10,31 @@ from text.late_patterns import late_pattern
 from text.normal_forms import compose, without_accents
 from text.words import stem, without_framing
 
-_UNITS: Mapping[str, int] = {
-    word: value
-    for value, word in enumerate(
-        re.findall(
-            r"\w+",
-            "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
-            "seventeen eighteen nineteen",
-        )
-    )
-}
-_TENS: Mapping[str, int] = {
-    word: 10 * value
-    for value, word in enumerate(re.findall(r"\w+", "twenty thirty forty fifty sixty seventy eighty ninety"), start=2)
-}
-_ORDINALS: Mapping[str, int] = {
-    word: value
-    for value, word in enumerate(
-        re.findall(
-            r"\w+",
-            "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth "
-            "fifteenth sixteenth seventeenth eighteenth nineteenth twentieth",
-        ),
-        start=1,
-    )
+_ENGLISH = (
+    "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
+    "eighteen nineteen twenty"
+)
+_ENGLISH_ORDINALS = (
+    "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth fifteenth "
+    "sixteenth seventeenth eighteenth nineteenth twentieth"
+)
+_VIETNAMESE = "một hai ba bốn năm sáu bảy tám chín mười"
+
+
+def _numbered(words: str) -> Mapping[str, int]:
+    return {word: value for value, word in enumerate(words.split(), start=1)}
+
+
+_ORDINALS = _numbered(_ENGLISH_ORDINALS)
+_WORDS = {
+    **_numbered(_ENGLISH),
+    **_numbered(_VIETNAMESE),
+    "đầu": 1,
+    "đầu tiên": 1,
+    "nhất": 1,
+    "nhì": 2,
+    "tư": 4,
+    "bẩy": 7,
 }
 
 
@@ -46,25 +47,6 @@ _AGAIN = r"(?:(?:pages?|trang|seite|página|pagina|страниц\w*)\s+(?:số\
 _THROUGH = r"\s*(?:-|–|—|~|～|\bto\b|\bthrough\b|\bthru\b|\buntil\b|\bbis\b|\bđến\b|\btới\b)\s*"
 _AND = r"\s*(?:,\s*(?:and\b|or\b|và\b)?|&|\band\b|\bor\b|\bund\b|\bet\b|\by\b|\bvà\b|\bhoặc\b|\bhay\b)\s*"
 
-_ENGLISH = {word: value for word, value in _UNITS.items() if value} | dict(_TENS)
-_ENGLISH |= {
-    f"{ten}{by}{unit}": _TENS[ten] + value
-    for ten in _TENS
-    for unit, value in _UNITS.items()
-    if 0 < value < 10
-    for by in "- "
-}
-_VIETNAMESE_UNITS = ["một", "hai", "ba", "bốn", "năm", "sáu", "bảy", "tám", "chín"]
-_VIETNAMESE = {word: value for value, word in enumerate(_VIETNAMESE_UNITS, 1)} | {"tư": 4, "bẩy": 7, "mười": 10}
-_VIETNAMESE |= {"đầu": 1, "đầu tiên": 1, "nhất": 1, "nhì": 2}
-_AFTER_TEN = _VIETNAMESE | {"lăm": 5, "mốt": 1}
-_VIETNAMESE |= {f"mười {unit}": 10 + _AFTER_TEN[unit] for unit in [*_VIETNAMESE_UNITS, "lăm"]}
-_VIETNAMESE |= {
-    f"{ten} mươi{unit and ' '}{unit}": 10 * _VIETNAMESE[ten] + (_AFTER_TEN[unit] if unit else 0)
-    for ten in _VIETNAMESE_UNITS[1:]
-    for unit in ["", *_VIETNAMESE_UNITS, "lăm", "mốt", "tư"]
-}
-_WORDS = _ENGLISH | _VIETNAMESE
 _LONGEST_FIRST = "|".join(sorted(_WORDS, key=len, reverse=True))
 # "trang năm 2020" is a page of the year 2020, "page 3.5" is no page.
 _NUMBER = rf"(?:\d{{1,5}}(?![\d%]|\.\d)|(?:{_LONGEST_FIRST})(?!\w|\s+\d))"
