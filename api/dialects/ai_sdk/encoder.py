@@ -16,7 +16,7 @@ from api.dialects.ai_sdk.schemas import NAMESPACE, ClientFeature, citation_recor
 from api.dialects.buffered import ANSWER_REWRITTEN
 from api.dialects.citation_marks import bracket, marked_pieces, placed_claims, with_latest_verdicts
 from api.dialects.section_buffer import FinalSection, Retracted, SectionBuffer, final_sections
-from api.event_frames import DRAFT_EVENTS, frame, silent
+from api.event_frames import DRAFT_EVENTS, ProgressEvent, frame, silent
 from graph import events
 from graph.events import TERMINAL, AnyEvent, Envelope, payload
 from graph.evidence import Message, Source
@@ -228,20 +228,7 @@ class AiSdkEncoder:
         return [*self._message.end_thought(), *sources, *self._message.end_text(extra), data]
 
     @_encode.register
-    def _progress(
-        self,
-        event: events.Queued
-        | events.RunResumed
-        | events.StepStarted
-        | events.RetrievalDecided
-        | events.PagesLoaded
-        | events.SourcesFound
-        | events.SearchFailed
-        | events.SourcesDisagree
-        | events.QueryRewritten
-        | events.ContentRemoved
-        | events.TitleChanged,
-    ) -> bytes:
+    def _progress(self, event: ProgressEvent | events.RunResumed | events.StepStarted) -> bytes:
         return self._status()
 
     def _status(self) -> bytes:

@@ -91,10 +91,8 @@ class AiQuestion(DocmostRequest):
         """
         messages = [ChatMessage(turn.role, turn.content) for turn in self.messages]
         question = parse_question(last_question(messages), f"messages.{len(messages) - 1}.content")
-        context = Context(
-            workspace=identity.workspace,
-            user=identity.user,
-            groups=list(identity.groups),
+        context = Context.of(
+            identity,
             search="auto" if self.is_semantic_search_enabled else "off",
             web="first" if self.is_web_search_enabled else "off",
             top_k=SOURCES_FOUND,
