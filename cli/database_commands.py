@@ -180,14 +180,12 @@ async def purge(
     Removes the deleted and expired documents of every user of a workspace.
     """
     from tools.library.catalogue import Documents
-    from tools.originals.originals import Originals
 
     settings = settings_for(workspace)
     if not confirmed(f"Remove every deleted document of the workspace {settings.workspace} for good?", yes):
         return Exit.USAGE
     async with opened_database(settings) as storage:
-        originals = Originals.of(settings, storage.database, storage.workspaces)
-        documents = Documents(storage.database, storage.workspaces, originals)
+        documents = Documents(storage.database, storage.workspaces, storage.originals)
         purged = await documents.purge(settings.workspace, older_than=timedelta(days=older_than_days))
     print_result(
         {"workspace": settings.workspace, "purged": purged}, f"Removed {counted(purged, 'document')}.", as_json=as_json

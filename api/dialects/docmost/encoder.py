@@ -18,7 +18,7 @@ from api.dialects.quotes import QuoteInContext, marked_quotes, shown_excerpt, wi
 from api.dialects.section_buffer import FinalSection
 from api.event_frames import UNSHOWN_EVENTS, frame, silent
 from graph import events
-from graph.evidence import Freshness, Message, PageUse, Source, answer_text
+from graph.evidence import Freshness, Message, Source, answer_text
 from text.language import language
 
 NO_MEMORY: Mapping[str, bool] = {"enabled": False, "loaded": False}
@@ -52,11 +52,6 @@ class CutPage(TypedDict):
     title: str
     segments: int
     of: int
-
-
-def cut_page(use: PageUse) -> CutPage:
-    """Convert a page's use for Docmost's client."""
-    return CutPage(pageId=use["document_id"], title=use["title"], segments=use["segments"], of=use["of"])
 
 
 def cut_notice(message: Message) -> str:
@@ -127,7 +122,10 @@ class DocmostEncoder(BufferedEncoding):
     @_encode.register
     def _pages_loaded(self, event: events.PagesLoaded) -> bytes:
         if event.cut:
-            self._pages["cutPages"] = [cut_page(use) for use in event.cut]
+            self._pages["cutPages"] = [
+                CutPage(pageId=use["document_id"], title=use["title"], segments=use["segments"], of=use["of"])
+                for use in event.cut
+            ]
         if event.unused:
             self._pages["unreadPages"] = event.unused
         return b""

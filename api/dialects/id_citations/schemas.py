@@ -247,17 +247,12 @@ def _segment(citation: Citation, claim: Claim) -> SegmentCitation:
         document_id=citation["document_id"],
         segment_index=place["segment_index"],
         page_idx=place["page_idx"],
-        snippet_preview=_preview(citation),
+        snippet_preview=excerpt_around(citation["quote"], *(in_quote(citation) or (0, 0)), PREVIEW_CHARACTERS),
         quotes=[quote],
     )
     if "freshness" in citation:
         found["freshness"] = citation["freshness"]
     return found
-
-
-def _preview(citation: Citation) -> str:
-    """Return a piece of a quote, of a passage the one around its highlight."""
-    return excerpt_around(citation["quote"], *(in_quote(citation) or (0, 0)), PREVIEW_CHARACTERS)
 
 
 class ChangedMessages(BaseModel):

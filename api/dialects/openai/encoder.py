@@ -37,11 +37,6 @@ def source_event(source: Source, url: str) -> dict[str, Any]:
     }
 
 
-def status_event(description: str, *, done: bool = False) -> dict[str, Any]:
-    """Return Open WebUI's event for the current step, or for the outcome if ``done``."""
-    return {"type": "status", "data": {"description": description, "done": done}}
-
-
 DONE = b"data: [DONE]\n\n"
 
 
@@ -89,7 +84,9 @@ class OpenAIEncoder(BufferedEncoding):
         return b"".join(self._delta({"content": piece}) for piece in self._text.write(section))
 
     def _status(self, description: str, *, done: bool = False) -> bytes:
-        return self._chunk_without_choices(event=status_event(description, done=done)) if self._options.events else b""
+        """Return Open WebUI's event for the current step, or for the outcome if ``done``."""
+        event = {"type": "status", "data": {"description": description, "done": done}}
+        return self._chunk_without_choices(event=event) if self._options.events else b""
 
     _encode = singledispatchmethod(silent)
 
