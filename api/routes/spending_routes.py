@@ -11,7 +11,6 @@ from api.fields import Body
 from api.problems import problems
 from graph.errors import InvalidRequest, NotPermitted
 from tools.auth.api_keys import ApiKeys
-from tools.auth.identities import Grant
 from tools.spending.accounts import Scope
 from tools.spending.charges import By
 
@@ -76,11 +75,6 @@ class SpendingReport(Body):
     day_ends_at: datetime
 
 
-def may_see_everyone(grant: Grant, workspace: str) -> bool:
-    """Whether credentials may see what others spend in a workspace; where nobody logs in, these are everybody's."""
-    return "admin" in grant.rights_in(workspace).scopes
-
-
 @router.get("/api/spending", responses=problems(422, 503))
 @needs("ask", lists=True)
 async def read_spending(
@@ -99,7 +93,7 @@ async def read_spending(
     everyone is whoever uses a key of these.
     """
     everyone = of == "everyone"
-    if everyone and not may_see_everyone(grant, me.workspace):
+    if everyone and "admin" not in grant.rights_in(me.workspace).scopes:
         raise NotPermitted(
             "of: what everyone spends needs the scope admin; these credentials show your own use alone.",
             suggestion="Leave `of` out, or use a key of `citewell keys create --scope ask,admin`.",
