@@ -69,7 +69,7 @@ async def rename(by: Caller, session_id: SessionId, title: Title) -> None:
     if not 0 < len(one_line(title)) <= LONGEST_TITLE:
         raise InvalidRequest(f"title: it must have 1 to {LONGEST_TITLE} characters.")
     async with by.storage() as storage:
-        session = await storage.sessions.rename(storage.identity, as_id(session_id, "session"), one_line(title))
+        session = await storage.sessions.change(storage.identity, as_id(session_id, "session"), title=one_line(title))
     by.tell({"session": session}, f"Renamed the session {session.session_id}.")
 
 

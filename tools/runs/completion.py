@@ -185,10 +185,10 @@ class CompletionRecorder:
 
     async def charge_deleted(self, run: Run) -> None:
         """Charge a run that nobody ends, since its session was deleted while it was answered."""
-        if run.elsewhere is None:
+        if run.elsewhere is None or run.account is None:
             return
         try:
-            await self._ledger.charge_deleted(run)
+            await self._ledger.spending.record_late(run.run_id, run.account, if_deleted=True)
         except DatabaseUnavailable as error:
             log.error("what run %s used is not stored: %s", run.run_id, error.message)
 

@@ -93,7 +93,8 @@ class Runner:
         if self._stopping:
             raise ServerStopping("The server is stopping.", suggestion="Ask again in a moment.")
         family = self._resources.families(request.context.model, thinking=request.context.thinking)
-        request, fork = await self._ledger.resolve_position(session_id, request)
+        fork = await self._ledger.resolve_position(session_id, request)
+        request = fork.request
         run = Run(new_run_id(), session_id, str(uuid4()), request, family.name, family.model, writer=self._event_writer)
         run.fallback = family.fallback
         if family.fallback is not None:

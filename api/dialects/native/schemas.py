@@ -30,9 +30,8 @@ from graph.evidence import (
 from tools.runs.live_run import Run
 from tools.sessions.feedback import Feedback
 from tools.sessions.history_search import SessionHit
-from tools.sessions.run_listing import RunStatus
 from tools.sessions.run_request import RunRequest
-from tools.sessions.session_store import EncodedHistory, Session, StoredMessage
+from tools.sessions.session_store import EncodedHistory, RunStatus, Session, StoredMessage
 
 WITH_REGENERATE = "leave it out: regenerate asks the same question again"
 
