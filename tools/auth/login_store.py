@@ -145,7 +145,6 @@ class Logins:
         raise NotFound(f"There is no login {login_id!r}.", suggestion="See `citewell logins list`.")
 
     async def revoke_user(self, user: str) -> int:
-        """End every login of a user and return how many there were."""
         return await self._database.execute('DELETE FROM logins WHERE "user" = %s', [user])
 
 

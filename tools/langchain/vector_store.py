@@ -95,11 +95,9 @@ class LibraryEmbeddings(Embeddings):
         return await await_on(self._loop, self._embed_question(text))
 
     def embed_documents(self, texts: list[str]) -> list[list[float]]:
-        """Embed texts from synchronous code."""
         return wait_on(self._loop, self._embed(texts))
 
     def embed_query(self, text: str) -> list[float]:
-        """Embed a question from synchronous code."""
         return wait_on(self._loop, self._embed_question(text))
 
     async def _embed_question(self, text: str) -> list[float]:

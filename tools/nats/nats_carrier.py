@@ -28,7 +28,6 @@ class NatsCarrier:
         self._url = url
 
     async def listen(self, notifications: Notifications) -> None:
-        """Deliver what arrives, over a connection of its own."""
         closed = asyncio.Event()
 
         async def deliver(message: Any) -> None:

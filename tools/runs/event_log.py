@@ -182,7 +182,6 @@ class StoredRun:
         return [self.envelope(seq, payload) for seq, payload in rows]
 
     def envelope(self, seq: int, payload: str) -> Envelope:
-        """Return a logged event."""
         return parse_line(self.run_id, self.session_id, seq, payload)
 
     async def _read_end(self) -> "_RunEnd | None":

@@ -124,7 +124,6 @@ class Admission:
         self._report_positions()
 
     def stop_waiting(self) -> None:
-        """Stop counting a run as waiting."""
         self.waiting -= 1
 
     def _wait(self) -> None:

@@ -42,7 +42,6 @@ class RunReadings:
     load: Callable[[], Load]
 
     async def readings(self) -> list[Reading]:
-        """Read them."""
         load = self.load()
         runs = {"active": load.active, "waiting": load.waiting}
         most = {"active": load.max_active, "waiting": load.max_waiting}
@@ -62,7 +61,6 @@ class DatabaseReadings:
     database: Database
 
     async def readings(self) -> list[Reading]:
-        """Read them."""
         stats = self.database.pool.get_stats()
         counts = {"open": "pool_size", "idle": "pool_available", "most": "pool_max"}
         connections = {ours: stats.get(theirs, 0) for ours, theirs in counts.items()}

@@ -168,7 +168,6 @@ class Runner:
 
     @property
     def is_answering(self) -> bool:
-        """Whether any run is active here."""
         return bool(self._active)
 
     def take_over_abandoned(self) -> None:

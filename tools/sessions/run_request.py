@@ -94,9 +94,7 @@ class RunReader(Protocol):
     def session_id(self) -> str: ...
 
     @property
-    def message_id(self) -> str:
-        """The id of the answer to come."""
-        ...
+    def message_id(self) -> str: ...
 
     def events(self, after: int = 0) -> AsyncGenerator[Envelope, None]:
         """Yield what ``batches`` yields, one by one."""

@@ -121,7 +121,6 @@ class Shares:
 
     @property
     def longest_seconds(self) -> int:
-        """How long a share may last."""
         return self._settings.shares.longest_days * DAY_SECONDS
 
     async def create(

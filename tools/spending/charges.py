@@ -326,7 +326,6 @@ class Spending:
         ]
 
     def day_ends_at(self) -> datetime:
-        """Return when today ends."""
         return day_end(self.gate.today(), self.settings.zone)
 
     async def expire(self) -> int:

@@ -202,7 +202,6 @@ class Reading:
     counts: bool = False
 
     def family(self) -> Metric:
-        """Return it as Prometheus has it."""
         kind = CounterMetricFamily if self.counts else GaugeMetricFamily
         family = kind(self.name, self.meaning, labels=[self.label] if self.label else [])
         for labelled, value in self.values.items():
@@ -213,9 +212,7 @@ class Reading:
 class Gatherer(Protocol):
     """A source of readings at the time of a scrape."""
 
-    async def readings(self) -> list[Reading]:
-        """Read them."""
-        ...
+    async def readings(self) -> list[Reading]: ...
 
 
 @dataclass(frozen=True, slots=True)

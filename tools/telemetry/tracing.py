@@ -220,7 +220,6 @@ class ModelCall:
             self.code = f"http_{status}"
 
     def received(self, text: str) -> None:
-        """Note a part of the reply."""
         if not self.span.is_recording():
             return
         if not self._has_begun:

@@ -198,11 +198,9 @@ class WebReader:
 
     @property
     def max_bytes(self) -> int:
-        """The size of the largest file that is read."""
         return self._settings.max_document_bytes
 
     async def close(self) -> None:
-        """Close the connections."""
         if self._transport is not None:
             await self._transport.aclose()
 
