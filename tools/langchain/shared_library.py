@@ -7,9 +7,8 @@ Its connections belong to the event loop that opened them. Synchronous code has 
 import asyncio
 from collections.abc import Awaitable, Callable
 from concurrent.futures import Future
-from contextlib import AbstractAsyncContextManager, AsyncExitStack
+from contextlib import AsyncExitStack
 from dataclasses import dataclass
-from functools import partial
 from threading import Lock, Thread
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, TypeVar
@@ -68,11 +67,10 @@ class SharedLibrary:
         Its synchronous and its asynchronous methods work from anywhere; those that add or delete raise. Raises as
         ``run`` does, NotFound for an unknown workspace, ConfigurationError if the database has no pgvector.
         """
-        return self._enter(partial(_store_of, workspace=workspace))
-
-    def _enter(self, opening: Callable[[Library], AbstractAsyncContextManager[T]]) -> T:
         opened = self._open().result()
-        return wait_on(opened.loop, opened.stores.enter_async_context(opening(opened.library)))
+        library = opened.library
+        store = library_vector_store(library.database, library.workspaces, library.embedder, workspace)
+        return wait_on(opened.loop, opened.stores.enter_async_context(store))
 
     def close(self) -> None:
         """Close the library and end its thread; call it from another thread than work is done in."""
@@ -118,7 +116,3 @@ class SharedLibrary:
             closing = asyncio.Event()
             opening.set_result(_Opened(library, asyncio.get_running_loop(), stores, closing))
             await closing.wait()
-
-
-def _store_of(library: Library, *, workspace: str) -> AbstractAsyncContextManager["PGVectorStore"]:
-    return library_vector_store(library.database, library.workspaces, library.embedder, workspace)

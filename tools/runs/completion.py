@@ -22,7 +22,6 @@ from graph.evidence import (
     FamilyName,
     Identity,
     Message,
-    Section,
     SectionClaim,
     Segment,
     Spent,
@@ -58,7 +57,8 @@ async def finished_message(state: State, reader: SegmentReader, identity: Identi
         described = [describe_nearest(row, segments[(key := row["segment_id"])], passages.get(key)) for row in found]
     else:
         described = describe_sources(rows, segments)
-    positions = _message_indices(state.sections)
+    kept = (index for index, section in enumerate(state.sections) if section["text"])
+    positions = {index: position for position, index in enumerate(kept)}  # in the message, by those in the events
     indices = {row["segment_id"]: row["index"] for row in state.sources}
     claims = [
         SectionClaim(
@@ -96,12 +96,6 @@ async def finished_message(state: State, reader: SegmentReader, identity: Identi
 
 def _leave(claims: Sequence[ClaimRow], segments: Mapping[str, Segment]) -> bool:
     return any("highlight" in proof or leaves(proof, segments) for row in claims for proof in row["proofs"])
-
-
-def _message_indices(sections: list[Section]) -> dict[int, int]:
-    """Map a section's index in the events to its index in the message, which omits withdrawn sections."""
-    kept = [index for index, section in enumerate(sections) if section["text"]]
-    return {index: position for position, index in enumerate(kept)}
 
 
 def _nearest_rows(state: State) -> list[SourceRow]:

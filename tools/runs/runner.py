@@ -107,8 +107,9 @@ class Runner:
             run.account.close()
             raise
         try:
-            if request.while_running == "interrupt":
-                await self._interrupt(request.context.identity, session_id)
+            identity, interrupts = request.context.identity, request.while_running == "interrupt"
+            if interrupts and await self._logs.current(identity, session_id) is not None:
+                await self._leases.stop_others(session_id, "interrupted")
             titled = await self._record_start(run, fork, title)
         except BaseException:
             self._executor.release(run)
@@ -200,10 +201,6 @@ class Runner:
         await self._leave_all(run for run in {*running, *self._active_now()} if not run.has_ended)
         if ended := [run.task for run in self._active_now() if run.has_ended and run.task is not None]:
             await asyncio.wait(ended)  # which are about to be done
-
-    async def _interrupt(self, identity: Identity, session_id: str) -> None:
-        if await self._logs.current(identity, session_id) is not None:
-            await self._leases.stop_others(session_id, "interrupted")
 
     async def _record_start(self, run: Run, fork: Fork, title: str | None) -> Titled:
         """Insert the run into the ledger, as running or queued; return when its session gets its title."""

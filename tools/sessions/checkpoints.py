@@ -182,7 +182,8 @@ class RunSaver(AsyncPostgresSaver):
         """
         gathering = _gathering_next(checkpoint)
         beside = len(gathering) > 1 and not gathering.isdisjoint(OUTSIDE_STEPS)
-        return beside or _paid(checkpoint) != self._paid or not (self._leaves_last or _has_next(checkpoint))
+        has_next = any(channel.startswith(_NEXT) for channel in checkpoint["channel_values"])
+        return beside or _paid(checkpoint) != self._paid or not (self._leaves_last or has_next)
 
     async def aput_writes(
         self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
@@ -200,11 +201,6 @@ class RunSaver(AsyncPostgresSaver):
 
 
 _NEXT = "branch:to:"  # before the name of a step, the channel that triggers it
-
-
-def _has_next(checkpoint: Checkpoint) -> bool:
-    """Whether any step follows a checkpoint."""
-    return any(channel.startswith(_NEXT) for channel in checkpoint["channel_values"])
 
 
 def _gathering_next(checkpoint: Checkpoint) -> set[str]:

@@ -73,7 +73,8 @@ def _assign_places(
     heading_at: Callable[[int], str],
 ) -> dict[PlacedQuote, int]:
     """Assign moved quotes of the same words to the free places."""
-    shifts = {quoted: _shift(quoted, anchors) for quoted in moved}
+    near = anchors or [(0, 0)]  # the shift is that of the nearest quote whose place is certain
+    shifts = {quoted: min(near, key=lambda each: abs(each[0] - quoted.start))[1] for quoted in moved}
     found = {quoted: at for quoted in moved if anchors and _contains(free, at := quoted.start + shifts[quoted])}
     under: dict[str, list[int]] = defaultdict(list)
     for at in free:
@@ -85,11 +86,6 @@ def _assign_places(
             found |= _in_order(same, places, shifts)
     rest = [quoted for quoted in moved if quoted not in found]
     return found | _in_order(rest, [at for at in free if at not in found.values()] or free, shifts)
-
-
-def _shift(quoted: PlacedQuote, anchors: Sequence[tuple[int, int]]) -> int:
-    """Return the shift of the nearest quote whose place is certain, or 0 if there is none."""
-    return min(anchors, key=lambda anchor: abs(anchor[0] - quoted.start))[1] if anchors else 0
 
 
 def _occurrences(quote: str, text: str, cuts: frozenset[int]) -> list[int]:
