@@ -212,27 +212,16 @@ class CompletionRecorder:
             unless=lambda: _must_stop(run),
         )
         outcome = cast(Literal["answered", "abstained"], state.outcome)  # an attempt ends with an outcome or raises
-        await self._record(
-            run,
-            RunFinished(
-                outcome=outcome,
-                stop_reason=str(state.stop_reason),
-                message=message,
-                spent={**state.spent, **_beside(run)},
-                cost=_cost(run),
-            ),
-            checkpoint,
-        )
+        used, cost = {**state.spent, **_beside(run)}, _cost(run)
+        end = RunFinished(outcome=outcome, stop_reason=str(state.stop_reason), message=message, spent=used, cost=cost)
+        await self._record(run, end, checkpoint)
 
     async def _write_cancelled(self, run: Run) -> None:
-        message = partial_message(run.view, run.family)
-        usage = {**run.spent, **_beside(run)}
-        await self._record(
-            run,
-            RunFinished(
-                outcome="cancelled", stop_reason=run.stop_reason, message=message, spent=usage, cost=_cost(run)
-            ),
+        message, used = partial_message(run.view, run.family), {**run.spent, **_beside(run)}
+        end = RunFinished(
+            outcome="cancelled", stop_reason=run.stop_reason, message=message, spent=used, cost=_cost(run)
         )
+        await self._record(run, end)
 
     async def _record(self, run: Run, end: RunFinished | RunFailed, checkpoint: CheckpointRow | None = None) -> None:
         run.ending = True
