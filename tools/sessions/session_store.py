@@ -254,7 +254,7 @@ class Sessions:
         """
         page = await self._page(identity, session_id, limit, cursor, branch)
         messages = [each.shown() for each in page.messages]
-        self._messages.recent.keep(session_id, [each.known for each in page.messages])
+        self._messages.recent.keep(each.known for each in reversed(page.messages))
         return History(page.session, messages[::-1], page.next_cursor, page.waiting)
 
     async def get_encoded(
@@ -273,7 +273,7 @@ class Sessions:
         """
         page = await self._page(identity, session_id, limit, cursor, branch, encode)
         encoded = [each.encoded(encode) for each in page.messages]
-        self._messages.recent.keep(session_id, [known for _, known in encoded])
+        self._messages.recent.keep(known for _, known in reversed(encoded))
         messages = [*(text for text, _ in reversed(encoded)), *map(encode, page.waiting)]
         return EncodedHistory(page.session, messages, page.next_cursor)
 
@@ -295,7 +295,7 @@ class Sessions:
             places = await read_branch(
                 connection, session_id, limit=limit + 1, cursor=cursor, branch=branch, asked=asked
             )
-            found = await self._messages.read(connection, session_id, places[:limit], encode)
+            found = await self._messages.read(connection, places[:limit], encode)
             refused, gone = await find_unreadable(connection, row["workspace"], identity, _documents(found))
         messages = await self._messages.check(found, refused, gone, identity)
         last = messages[-1].known if messages and len(places) > limit else None
@@ -324,7 +324,7 @@ class Sessions:
             )
             ids = [place.message_id for place in branch]
             upwards = branch[ids.index(through) :] if through in ids else branch
-            found = await self._messages.read(connection, session_id, upwards)
+            found = await self._messages.read(connection, upwards)
             refused, gone = await find_unreadable(connection, row["workspace"], viewer, _documents(found))
         messages = (await self._messages.check(found, refused, gone, viewer))[::-1]
         if reader is None:
@@ -408,7 +408,6 @@ class Sessions:
             await delete_selections(connection, [session_id])
             await delete_threads(connection, [session_id])
             await connection.execute("DELETE FROM sessions WHERE session_id = %(session_id)s", row)
-        self._messages.recent.forget(session_id)
 
     async def run(self, identity: Identity, run_id: str) -> RunStatus:
         """Return the status of a run, whichever process executes it. Raises NotFound."""
