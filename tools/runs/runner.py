@@ -255,17 +255,11 @@ class Runner:
         if (mine := self.active(taken.run_id)) is not None:  # this process let its lease expire
             self._recorder.hand_over(mine)
             await mine.stopped()
-        failure: CitewellError | None = None
-        try:
-            request = request_from_json(taken.request)
-        except ValidationError:
-            log.exception("the request of run %s can't be read", taken.run_id)
-            request, failure = RunRequest(taken.question, Context()), internal_error()
         run = Run(
             taken.run_id,
             taken.session_id,
             taken.message_id,
-            request,
+            RunRequest(taken.question, Context()),
             "extractive",
             "",
             writer=self._event_writer,
@@ -277,13 +271,14 @@ class Runner:
             metrics=RunMetrics(whole=False),
         )
         try:
+            run.request = request = request_from_json(taken.request)
             family = self._resources.families(request.context.model, thinking=request.context.thinking)
-            run.family, run.model, run.fallback = family.name, family.model, family.fallback
+        except ValidationError:
+            log.exception("the request of run %s can't be read", taken.run_id)
+            return await self._recorder.record_failed(run, internal_error())
         except CitewellError as error:
-            failure = failure or error
-        if failure is not None:
-            await self._recorder.record_failed(run, failure)
-            return
+            return await self._recorder.record_failed(run, error)
+        run.family, run.model, run.fallback = family.name, family.model, family.fallback
         run.account = await self._spending.open(request.context.identity, checked=False)
         if taken.stop_requested is not None:
             run.stop_reason = taken.stop_requested
