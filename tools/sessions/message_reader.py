@@ -210,10 +210,8 @@ class MessageReader:
         """Return the messages that quote nothing, or whose segments are as they were when all quotes were fresh."""
         proven = {each.message_id for each in known if not each.segments}
         before = [each for each in known if each.fresh_in is not None]
-        if before:
-            today = await self._segments.fingerprints([each.segments for each in before], viewer)
-            proven |= {each.message_id for each, now in zip(before, today, strict=True) if each.fresh_in == now}
-        return proven
+        today = await self._segments.fingerprints([each.segments for each in before], viewer) if before else []
+        return proven | {each.message_id for each, now in zip(before, today, strict=True) if each.fresh_in == now}
 
 
 def _as_read(place: BranchMessage, known: KnownMessage, checked: Checked | None, hidden: frozenset[str]) -> ReadMessage:
