@@ -3,8 +3,6 @@
 import asyncio
 import json
 import re
-import shutil
-from pathlib import Path
 from typing import Any, get_args
 
 import psycopg
@@ -19,7 +17,7 @@ from tests.api.reading import events_of
 from tests.fakes import MemoryLibrary, ScriptedFamily, resources
 from tests.page.axe import COLOURS, EVERYTHING, SOURCE, violations
 from tests.page.browsing import NARROW, Visits, asking_with
-from tests.page.english import english
+from tests.page.english import LANGUAGES, catalogue, english
 from tests.page.sites import JudgingModel, Site, judged_site_of
 from tests.scripted_openai import Hold, Reply, Say, Think, answer, say
 from tests.wire.node_clients import SKIPPED
@@ -112,7 +110,7 @@ async def test_a_run_is_told_as_it_goes_on_then_in_a_line_and_is_replayed_later(
     await expect(panel).to_have_attribute("open", "")  # it was in use
     await expect(step(panel, "check_claims")).to_contain_text("Checked 1 statement: 1 quoted")
     await page.context.grant_permissions(["clipboard-read", "clipboard-write"])
-    await panel.get_by_title(english("run/account.copyRun")).click()
+    await panel.get_by_title(english("run.account.copyRun")).click()
     await expect(panel.locator(".run-id").get_by_role("status")).to_have_text("Copied")
     assert await page.evaluate("navigator.clipboard.readText()") == events[-1]["run_id"]
     await expect(step(panel, "assess_quality")).to_contain_text("Assessed: word for word")
@@ -174,7 +172,7 @@ async def test_a_choice_to_fold_is_kept_while_the_run_goes_on(chromium_page: Vis
     await expect(panel_of(page, 0).locator("summary").first).to_contain_text("Replied directly")
     assert await steps_of(panel_of(page, 0)) == ["decide_retrieval", "answer_directly"]
     panel = await opened(panel_of(page))
-    await expect(panel.locator(".account dl")).to_contain_text(english("stopReasons.no_retrieval_needed"))
+    await expect(panel.locator(".account dl")).to_contain_text(english("answer.stopReasons.no_retrieval_needed"))
 
 
 async def test_a_repair_is_told_step_by_step(chromium_page: Visits, module_settings: Settings) -> None:
@@ -213,9 +211,9 @@ async def test_another_wording_and_a_refusal_are_told(chromium_page: Visits, mod
     await expect(step(panel, "grade_segments").first).to_contain_text("Kept none of")
     await expect(step(panel, "grade_segments").first).to_contain_text("left out:")
     await expect(step(panel, "rewrite_query").first).to_contain_text("Tried another wording: “wording 2 of")
-    await expect(step(panel, "abstain")).to_contain_text(english("run/told.abstained"))
+    await expect(step(panel, "abstain")).to_contain_text(english("run.told.abstained"))
     assert (await steps_of(panel))[-2:] == ["grade_segments", "abstain"]
-    await expect(panel.locator(".account dl")).to_contain_text(english("stopReasons.nothing_relevant"))
+    await expect(panel.locator(".account dl")).to_contain_text(english("answer.stopReasons.nothing_relevant"))
 
 
 async def test_a_fallback_a_resumption_and_a_log_that_is_gone_are_said(chromium_page: Visits, model_site: Site) -> None:
@@ -228,7 +226,7 @@ async def test_a_fallback_a_resumption_and_a_log_that_is_gone_are_said(chromium_
     panel = await opened(panel_of(page))
     await expect(panel.locator("summary").first).to_contain_text("in a simpler way")
     await expect(step(panel, "grade_segments").locator(".grave")).to_contain_text(
-        f"{english('problems/model_reply_invalid')} {english('reasons/kept_by_score')}"
+        f"{english('problems.model_reply_invalid')} {english('reasons.kept_by_score')}"
     )
 
     async def resume(route: Route) -> None:
@@ -248,7 +246,7 @@ async def test_a_fallback_a_resumption_and_a_log_that_is_gone_are_said(chromium_
         await connection.execute("DELETE FROM run_events WHERE run_id = %s", [events[-1]["run_id"]])
     await page.reload()
     await opened(panel)
-    await expect(panel).to_contain_text(english("run/gone"))
+    await expect(panel).to_contain_text(english("run.gone"))
     assert set(await account(panel)) == {*events[-1]["spent"], "total"}
     await expect(panel.locator(".account dl")).to_contain_text("The answer is complete.")
 
@@ -294,7 +292,7 @@ async def test_pages_are_read_beside_the_search_and_quoted_without_a_model(
     panel = await opened(panel_of(page))
     await expect(step(panel, "load_selected_pages")).to_contain_text("Read 1 selected document (1 not found")
     assert (await steps_of(panel))[3] == "grade_segments"  # after both
-    await expect(panel.locator(".account dl")).to_contain_text(english("run/account.quotes"))
+    await expect(panel.locator(".account dl")).to_contain_text(english("run.account.quotes"))
     assert (await account(panel))["total"][1:] == ["0", "0"]
     if not SOURCE.is_file():
         pytest.skip(f"{SKIPPED}: axe-core")
@@ -315,28 +313,14 @@ async def test_a_run_that_failed_shows_how_far_it_came(chromium_page: Visits, mo
         panel = await opened(panel_of(page))
         await expect(step(panel, "generate_answer")).to_contain_text("Cut off")
         for told in (panel.locator(".account dl"), page.locator(".outcomes")):
-            await expect(told).to_contain_text(english("problems/model_reply_invalid"))
+            await expect(told).to_contain_text(english("problems.model_reply_invalid"))
         assert (await steps_of(panel))[-1] == "generate_answer"
 
 
 def test_every_step_and_every_end_has_words() -> None:
-    node = shutil.which("node")
-    if node is None:
-        pytest.skip(f"{SKIPPED}: worded.mjs")
-    printed = asyncio.run(printed_by(node, "worded.mjs"))
     drawn = build(resources(MemoryLibrary([]), ScriptedFamily())).compile().get_graph()
     steps = [name for name in drawn.nodes if name not in {"__start__", "__end__"}]
-    for worded in printed.values():
-        assert worded["nodes"] == worded["doing"] == steps  # in this order the account lists them
-        assert set(worded["reasons"]) == set(get_args(StopReason))
-        assert set(worded["outcomes"]) == set(get_args(Outcome))
-
-
-async def printed_by(node: str, script: str) -> Any:
-    folder = Path(__file__).parent / "node"
-    process = await asyncio.create_subprocess_exec(
-        node, "--no-warnings", script, cwd=folder, stdout=asyncio.subprocess.PIPE
-    )
-    said, _ = await process.communicate()
-    assert process.returncode == 0
-    return json.loads(said)
+    for said in map(catalogue, LANGUAGES):
+        assert list(said["run"]["nodes"]) == list(said["run"]["doing"]) == steps  # in this order the account lists them
+        assert set(said["answer"]["stopReasons"]) == set(get_args(StopReason))
+        assert set(said["run"]["outcomes"]) == set(get_args(Outcome))

@@ -2,9 +2,7 @@
 
 import { change, h } from "../dom.js";
 import { footnoted } from "../text/footnotes.js";
-import { labels } from "../words/along/labels.js";
 import { words } from "../words/index.js";
-import { labels as noting } from "../words/notes/labels.js";
 import { regenerate } from "./answer_outcome.js";
 import { copyButton } from "./copying.js";
 import { feedbackButtons } from "./feedback.js";
@@ -32,13 +30,13 @@ export function answerActions(app) {
   );
   const versions = versionSwitch(app, words.conversation.versions.answer);
   const feedback = feedbackButtons(app);
-  const take = takeMenu(app, labels().answer, () => shown?.answerId ?? null);
+  const take = takeMenu(app, words.along.answer, () => shown?.answerId ?? null);
   take.classList.add("small");
   const pinned = textButton("quiet small", () => {
     const session_id = app.conversation.session.value?.session_id;
     if (session_id && shown?.answerId) pin(app, { session_id, message_id: shown.answerId });
-  }, icon("pin"), h("span", { class: "wide-only" }, noting().pin));
-  change(pinned, { title: noting().pinAnswer, "aria-label": noting().pinAnswer });
+  }, icon("pin"), h("span", { class: "wide-only" }, words.notes.pin));
+  change(pinned, { title: words.notes.pinAnswer, "aria-label": words.notes.pinAnswer });
   const element = h("div", { class: "actions" },
     versions.element,
     copy,
@@ -51,16 +49,7 @@ export function answerActions(app) {
   );
 
   function readAnswer() {
-    return shown?.answer ? footnoted(shown.answer, {
-      home: app.client.home.href,
-      places: {
-        page: (number) => words.answer.page(String(number)),
-        slide: (number) => words.answer.slide(String(number)),
-        sheet: words.answer.sheet,
-      },
-      ungrounded: words.answer.ungrounded,
-      marks: words.run.told.verdicts,
-    }) : null;
+    return shown?.answer ? footnoted(shown.answer, app.client.home.href) : null;
   }
 
   return {

@@ -110,7 +110,7 @@ export function reasonOf(stopReason) {
  */
 function refusalLines({ code, tried, library, written_in: languages, notices = [], missing_page: missing }, why) {
   const { refusal } = words.apart;
-  if (missing) return [h("p", null, refusal.noPage(missing.page, missing.pages, missing.title))];
+  if (missing) return [h("p", null, missing.title ? refusal.noPageOf(missing) : refusal.noPage(missing))];
   const beside = WITHOUT_LIBRARY.find((each) => each === code);
   const found = !library && beside ? refusal.withoutLibrary[beside] : why;
   const reason = notices.includes("quotes_only") ? refusal.quotesOnly : found;
@@ -123,7 +123,7 @@ function refusalLines({ code, tried, library, written_in: languages, notices = [
   if (languages.length) {
     const names = new Intl.DisplayNames(language, { type: "language" });
     const named = languages.map((code) => names.of(code) ?? code);
-    lines.push(h("p", null, refusal.writtenIn(new Intl.ListFormat(language).format(named))));
+    lines.push(h("p", null, refusal.writtenIn({ languages: new Intl.ListFormat(language).format(named) })));
   }
   if (notices.includes("add_model")) lines.push(h("p", { class: "muted" }, refusal.addModel));
   return lines;

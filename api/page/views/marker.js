@@ -54,7 +54,7 @@ export function marker(app, index, standing, pieces) {
     {
       type: "button",
       class: `marker ${grade} ${change ?? ""}`.trim(),
-      "aria-label": words.proof.marker(shown, title, said),
+      "aria-label": words.proof.marker({ number: shown, title, verdict: said }),
       "aria-expanded": isPassage ? null : "false",
       onclick() {
         if (isPassage || app.reading.value || proof.card?.checkVisibility()) read();
@@ -104,7 +104,7 @@ export function badge(standing, pieces) {
     {
       type: "button",
       class: `marker sign ${verdict}`,
-      "aria-label": words.proof.badge(words.proof.verdicts[verdict]),
+      "aria-label": words.proof.badge({ verdict: words.proof.verdicts[verdict] }),
       "aria-expanded": "false",
       onclick: () => unfold(button, () => verdictProof(standing().claim)),
       onpointerenter: lit(true),

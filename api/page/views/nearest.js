@@ -24,7 +24,7 @@ function passageOf(app, source, among) {
   const shown = number(index);
   const way = h(
     "button",
-    { type: "button", class: "marker quoted", "aria-label": words.proof.marker(shown, title, words.proof.read), onclick: read },
+    { type: "button", class: "marker quoted", "aria-label": words.proof.marker({ number: shown, title, verdict: words.proof.read }), onclick: read },
     h("span", null, shown),
   );
   const bare = excerpt.includes(" | ") ? "" : passageText({ start, quote: excerpt }); // rows on one line say nothing

@@ -2,9 +2,7 @@
 
 import { fill, h } from "../dom.js";
 import { readable } from "../text/reading.js";
-import { words as page } from "../words/index.js";
-import { words } from "../words/notes/index.js";
-import { labels } from "../words/notes/labels.js";
+import { words } from "../words/index.js";
 import { openDialog } from "./dialog.js";
 import { icon, textButton } from "./icons.js";
 import { menuButton } from "./menu.js";
@@ -27,7 +25,7 @@ const PAUSE = 1000; // milliseconds after the last key
  */
 export function notes(app, id, drawn) {
   const body = h("div", { class: "note" });
-  const dialog = openDialog(labels().notes, { class: "notes" }, body);
+  const dialog = openDialog(words.notes.label, { class: "notes" }, body);
   void app.attempt(async () => {
     await readable();
     if (id) await one(app, dialog, body, id);
@@ -39,9 +37,9 @@ export function notes(app, id, drawn) {
 
 /** @param {App} app @param {HTMLElement} body */
 async function list(app, body) {
-  const said = words();
+  const said = words.notes;
   const rows = h("ul", null);
-  const more = textButton("small", () => void app.attempt(read), page.sessions.more);
+  const more = textButton("small", () => void app.attempt(read), words.sessions.more);
   /** @type {string | null} */
   let cursor = null;
 
@@ -58,7 +56,7 @@ async function list(app, body) {
     return h("li", null,
       h("button", { type: "button", class: "quiet", onclick: () => showNotes(app, id) },
         h("strong", { dir: "auto" }, title),
-        h("span", { class: "muted" }, [said.entries(entries), shared && said.shared].filter(Boolean).join(" · ")),
+        h("span", { class: "muted" }, [said.entries({ count: entries }), shared && said.shared].filter(Boolean).join(" · ")),
       ),
     );
   }
@@ -73,7 +71,7 @@ async function list(app, body) {
 
 /** @param {App} app @param {HTMLDialogElement} dialog @param {HTMLElement} body @param {string} id */
 async function one(app, dialog, body, id) {
-  const said = words();
+  const said = words.notes;
   const path = `api/notes/${id}`;
   const back = textButton("quiet small", () => showNotes(app), icon("back"), said.all);
   /** What was typed and is not saved yet. @type {import("../api/types.js").NoteChange} */

@@ -24,7 +24,7 @@ export function questionList(app, label, questions, titled = false) {
         icon("quote"),
         h("span", null,
           h("span", { class: "asked", dir: "auto" }, question),
-          titled && h("span", { class: "muted", dir: "auto" }, words.ways.fromTitle(title)),
+          titled && h("span", { class: "muted", dir: "auto" }, words.ways.fromTitle({ title })),
         ),
       ),
     ),

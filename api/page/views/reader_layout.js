@@ -3,7 +3,6 @@
 import { fill, h } from "../dom.js";
 import { partOf } from "../text/places.js";
 import { words } from "../words/index.js";
-import { words as said } from "../words/viewer/index.js";
 import { languageOf } from "../text/languages.js";
 import { codeOf, elementOf, grouped, linesIn, wholeLines } from "./layout_blocks.js";
 import { layoutPicture } from "./layout_picture.js";
@@ -62,7 +61,7 @@ export function readerLayout(client) {
       function turn(index) {
         if (index === null || index === page) return;
         page = index;
-        if (part !== "sheet") stretch.element.append(h("h3", { class: "page" }, words.reader[part](index + 1)));
+        if (part !== "sheet") stretch.element.append(h("h3", { class: "page" }, words.reader[part]({ number: index + 1 })));
         const slide = slides.get(index);
         frame = slide && slideFrame(slide);
         if (frame) stretch.element.append(frame.element);
@@ -73,7 +72,7 @@ export function readerLayout(client) {
         const box = frame?.at(within);
         const fold = folds.find((each) => each === within);
         if (box || !fold) return box ?? stretch.element;
-        const element = opened.get(fold) ?? h("details", { class: "folded" }, h("summary", null, said().links(fold.count)));
+        const element = opened.get(fold) ?? h("details", { class: "folded" }, h("summary", null, words.viewer.links({ count: fold.count })));
         if (!opened.has(fold)) stretch.element.append(element);
         opened.set(fold, element);
         return element;

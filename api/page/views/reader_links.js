@@ -7,10 +7,8 @@ import { addressOfQuote } from "../text/deep_links.js";
 import { languageOf } from "../text/languages.js";
 import { omissionsOf } from "../text/omissions.js";
 import { partOf } from "../text/places.js";
-import { number } from "../words/format.js";
-import { words as common } from "../words/index.js";
+import { words } from "../words/index.js";
 import { said } from "../words/problems.js";
-import { words } from "../words/viewer/index.js";
 import { icon, textButton } from "./icons.js";
 import { keep } from "./taking.js";
 
@@ -38,9 +36,9 @@ export function readerLinks(client) {
       fill(
         element,
         language && h("span", null, language),
-        pages && h("span", null, common.reader[`${partOf(media_type)}s`](pages, number(pages))),
-        address && link(address, common.reader.original),
-        !client.isLink && link(new URL(own, client.home).href, common.reader.tab),
+        pages && h("span", null, words.reader[`${partOf(media_type)}s`]({ count: pages })),
+        address && link(address, words.reader.original),
+        !client.isLink && link(new URL(own, client.home).href, words.reader.tab),
         original && download(document),
         omissionsOf(left_out).map((omission) => h("span", { class: "omission" }, omission)),
       );
@@ -55,7 +53,7 @@ export function readerLinks(client) {
   /** Make the button that keeps the file. @param {import("../api/types.js").Document} document */
   function download({ document_id: id, original, title }) {
     const failed = h("span", { class: "omission", role: "alert" });
-    const button = textButton("link", () => void fetchFile(), words().download, icon("download"));
+    const button = textButton("link", () => void fetchFile(), words.viewer.download, icon("download"));
 
     async function fetchFile() {
       change(button, { "aria-disabled": "true" });

@@ -38,7 +38,7 @@ export function readerPassages(act) {
       if (!current) return;
       const at = passages.indexOf(current);
       quote = current.quote;
-      fill(place, words.reader.place(at + 1, passages.length));
+      fill(place, words.reader.place({ at: at + 1, of: passages.length }));
       change(previous, { "aria-disabled": at === 0 && "true" });
       change(next, { "aria-disabled": at === passages.length - 1 && "true" });
       fill(note, noteOn(current));

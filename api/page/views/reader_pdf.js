@@ -2,8 +2,7 @@
 
 import { fill, h } from "../dom.js";
 import { codePoints } from "../text/offsets.js";
-import { words as common } from "../words/index.js";
-import { words } from "../words/viewer/index.js";
+import { words } from "../words/index.js";
 import { iconButton } from "./icons.js";
 import { openPdf, prepare } from "./pdf_file.js";
 import { PdfPage } from "./pdf_page.js";
@@ -31,9 +30,9 @@ const MARGIN = 12; // pixels beside a column
 export function readerPdf(client, onFailed) {
   prepare();
   const body = h("div", { class: "body pages" });
-  const element = h("div", { class: "text drawn", tabindex: 0, role: "region", "aria-label": common.reader.text }, body);
-  const smaller = iconButton("dash", words().smaller, () => resize(SIZES.findLast((size) => size < zoom - 0.01)));
-  const larger = iconButton("add", words().larger, () => resize(SIZES.find((size) => size > zoom + 0.01)));
+  const element = h("div", { class: "text drawn", tabindex: 0, role: "region", "aria-label": words.reader.text }, body);
+  const smaller = iconButton("dash", words.viewer.smaller, () => resize(SIZES.findLast((size) => size < zoom - 0.01)));
+  const larger = iconButton("add", words.viewer.larger, () => resize(SIZES.find((size) => size > zoom + 0.01)));
   /** @type {PdfPage[]} */
   let pages = [];
   /** @type {Promise<PdfDocument> | null} */

@@ -46,7 +46,7 @@ export function runBody(app) {
 function noteOf(run, state) {
   if (state === "fetching") return words.run.replaying;
   if (state === "gone") return words.run.gone;
-  return run && run.attempt > 1 ? words.run.resumed(run.attempt) : "";
+  return run && run.attempt > 1 ? words.run.resumed({ attempt: run.attempt }) : "";
 }
 
 /** Make the view of what a model thought. @returns {{element: HTMLElement, show: (thinking: string) => void}} */

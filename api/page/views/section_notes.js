@@ -41,7 +41,7 @@ export function takenBack(before) {
     write();
     return element;
   });
-  return h("details", { class: "revision" }, h("summary", null, icon("dash"), words.proof.withdrawn(before.length)), said);
+  return h("details", { class: "revision" }, h("summary", null, icon("dash"), words.proof.withdrawn({ count: before.length })), said);
 }
 
 /** Fold away how a section read before. @param {SectionView} section */

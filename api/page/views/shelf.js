@@ -8,7 +8,6 @@ import { MOST_TICKED } from "../state/selection.js";
 import { Shelf } from "../state/shelf.js";
 import { isSending } from "../state/turns.js";
 import { number } from "../words/format.js";
-import { words as named } from "../words/collections/index.js";
 import { words } from "../words/index.js";
 import { pointTo } from "./answer_sources.js";
 import { iconButton } from "./icons.js";
@@ -56,7 +55,7 @@ export async function shelf(app, place) {
   const actions = { tick, tickAll, read, delete: remove, about, find: (id) => list.find(id) };
   const list = shelfList(app, documents, actions);
   const sets = shelfCollections(app, documents, () => adding.menu);
-  const adding = addingTools(incoming, { more: () => ({ text: named().make, icon: "set", act: sets.make }) });
+  const adding = addingTools(incoming, { more: () => ({ text: words.collections.make, icon: "set", act: sets.make }) });
   const count = h("span", { class: "muted" });
   const close = iconButton("close", words.shelf.close, () => app.hideLibrary(), "quiet close");
   const tools = shelfTools(documents, list);
@@ -76,7 +75,7 @@ export async function shelf(app, place) {
 
   documents.summary.watch((summary) => {
     count.textContent = summary ? number(summary.documents) : "";
-    count.title = summary ? words.shelf.count(summary.documents, number(summary.documents)) : "";
+    count.title = summary ? words.shelf.count({ count: summary.documents }) : "";
   });
   // Whoever reads alone adds and deletes nothing; whom the server takes one for is known soon.
   app.person.watch((person) => {
@@ -120,7 +119,7 @@ export async function shelf(app, place) {
     await app.attempt(async () => {
       if (!ticked) return app.selection.remove(...those.map((each) => each.document_id));
       if (await app.selection.addAll(those)) return;
-      app.notice.set({ kind: "failed", text: words.shelf.most(number(MOST_TICKED)) });
+      app.notice.set({ kind: "failed", text: words.shelf.most({ most: MOST_TICKED }) });
     });
   }
 
@@ -146,11 +145,11 @@ export async function shelf(app, place) {
     const ticked = app.selection.pages.value.filter((page) => ids.includes(page.document_id));
     await app.attempt(async () => {
       const gone = await documents.delete(ids);
-      if (gone.length < ids.length) app.notice.set({ kind: "failed", text: words.shelf.kept(ids.length - gone.length) });
+      if (gone.length < ids.length) app.notice.set({ kind: "failed", text: words.shelf.kept({ count: ids.length - gone.length }) });
       if (!gone.length) return;
       if (gone.includes(app.reading.value?.documentId ?? "")) app.reading.set(null);
       const [only] = those;
-      const text = ids.length === 1 && only ? words.shelf.deleted(only.title) : words.shelf.deletedCount(gone.length);
+      const text = ids.length === 1 && only ? words.shelf.deleted({ title: only.title }) : words.shelf.deletedCount({ count: gone.length });
       app.notice.set({ kind: "done", text, undo: () => void undo(gone, ticked) });
       await app.selection.remove(...gone);
     });
@@ -161,7 +160,7 @@ export async function shelf(app, place) {
     await app.attempt(async () => {
       const back = await documents.restore(gone);
       if (!back.length) return app.notice.set({ kind: "failed", text: words.shelf.notUndone });
-      app.notice.set({ kind: "done", text: words.shelf.undone(back.length) });
+      app.notice.set({ kind: "done", text: words.shelf.undone({ count: back.length }) });
       await tick(ticked.filter((each) => back.includes(each.document_id)), true);
     });
   }

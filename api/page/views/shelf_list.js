@@ -87,7 +87,7 @@ export function shelfList(app, shelf, actions) {
     } else if (!known) fill(state, h("p", { class: "muted" }, loading));
     else if (narrowed) fill(state, h("p", { class: "muted" }, nothing));
     else fill(state, h("p", { class: "big" }, empty), h("p", { class: "muted" }, invitation));
-    fill(status, narrowed && known && words.shelf.found(total, String(total)));
+    fill(status, narrowed && known && words.shelf.found({ count: total }));
   }
 
   /** Tick a row, or with Shift all from the one that was ticked before. @param {number} at @param {boolean} on @param {boolean} stretch */

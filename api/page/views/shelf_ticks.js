@@ -1,10 +1,7 @@
 /** How many documents are ticked, what that means for the answer, and what can be done with them. */
 
 import { fill, h } from "../dom.js";
-import { number } from "../words/format.js";
-import { words as named } from "../words/collections/index.js";
 import { words } from "../words/index.js";
-import { labels } from "../words/notes/labels.js";
 import { iconButton, textButton } from "./icons.js";
 import { later } from "./later.js";
 
@@ -51,7 +48,7 @@ export function shelfTicks(app, shelf, actions, put) {
     const there = pages.filter((page) => !page.gone);
     const count = pages.length;
     const sets = selection.collections.value.length;
-    const ticked = [sets ? named().ticked(sets) : "", count ? words.shelf.ticked(count, number(count)) : ""].filter(Boolean);
+    const ticked = [sets ? words.collections.ticked({ count: sets }) : "", count ? words.shelf.ticked({ count }) : ""].filter(Boolean);
     fill(said, ticked.join(" · ") || words.shelf.none);
     clear.hidden = !ticked.length;
     remove.hidden = !there.length;
@@ -60,12 +57,12 @@ export function shelfTicks(app, shelf, actions, put) {
     const limit = shelf.summary.value?.reads_whole;
     const tokens = there.reduce((sum, page) => sum + page.tokens, 0);
     const tooMany = limit && there.length > limit.documents;
-    const told = tooMany ? words.shelf.searched(number(limit.documents)) : limit && tokens > limit.tokens ? words.shelf.inPart : "";
+    const told = tooMany ? words.shelf.searched({ most: limit.documents }) : limit && tokens > limit.tokens ? words.shelf.inPart : "";
     fill(note, told);
     note.hidden = !told;
     const missing = count - there.length;
     gone.hidden = !missing;
-    lost.textContent = missing ? words.shelf.gone(missing) : "";
+    lost.textContent = missing ? words.shelf.gone({ count: missing }) : "";
   }
   return element;
 }
@@ -74,9 +71,9 @@ export function shelfTicks(app, shelf, actions, put) {
 function studyButtons(app) {
   const there = () => app.selection.pages.value.filter((page) => !page.gone).map((page) => page.document_id);
   const compare = textButton("small", () =>
-    void later(app, () => import("./comparison.js"), (comparison) => comparison.compare(app, there())), labels().compare);
+    void later(app, () => import("./comparison.js"), (comparison) => comparison.compare(app, there())), words.studies.compare);
   const cards = textButton("small", () =>
-    void later(app, () => import("./flashcards.js"), ({ flashcards }) => flashcards(app, there())), labels().cards);
+    void later(app, () => import("./flashcards.js"), ({ flashcards }) => flashcards(app, there())), words.studies.make);
   const element = h("div", { class: "line studies" }, compare, cards);
   app.selection.pages.watch(() => {
     const count = there().length;

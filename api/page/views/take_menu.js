@@ -1,6 +1,6 @@
 /** The menu by which a session or one answer is taken along: saved as a file, shared, printed. */
 
-import { labels } from "../words/along/labels.js";
+import { words } from "../words/index.js";
 import { later } from "./later.js";
 import { menuButton } from "./menu.js";
 import { saveFile } from "./taking.js";
@@ -13,7 +13,7 @@ import { saveFile } from "./taking.js";
  */
 export function takeMenu(app, label, answerId) {
   const { conversation } = app;
-  const said = labels();
+  const said = words.along;
 
   /** @param {import("./taking.js").Format} format */
   function save(format) {
@@ -40,12 +40,12 @@ export function takeMenu(app, label, answerId) {
 /** Name the formats of files, each to be saved by a press. @param {(format: import("./taking.js").Format) => void} save */
 export function savingActions(save) {
   return /** @type {const} */ (["md", "docx", "html"]).map((format) => (
-    { text: labels()[format], icon: /** @type {const} */ ("page"), act: () => save(format) }));
+    { text: words.along[format], icon: /** @type {const} */ ("page"), act: () => save(format) }));
 }
 
 /** Make the menu of the session on show, which is there once it has an answer. @param {App} app */
 export function sessionMenu(app) {
-  const menu = takeMenu(app, labels().session, () => null);
+  const menu = takeMenu(app, words.along.session, () => null);
   app.conversation.turns.watch((turns) => (menu.hidden = !turns.some((turn) => turn.answerId)));
   return menu;
 }

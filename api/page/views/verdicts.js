@@ -2,7 +2,6 @@
 
 import { h } from "../dom.js";
 import { sayReasons } from "../text/reasons.js";
-import { number } from "../words/format.js";
 import { words } from "../words/index.js";
 import { icon } from "./icons.js";
 
@@ -46,7 +45,7 @@ export function verdictProof(claim) {
 
 /** Say by whom a claim was judged. @param {import("../api/types.js").JudgeMark} judge */
 export function judgedBy({ model, exam }) {
-  return exam ? words.proof.judged(model, number(exam.right), number(exam.of)) : words.proof.unexamined(model);
+  return exam ? words.proof.judged({ model, right: exam.right, of: exam.of }) : words.proof.unexamined({ model });
 }
 
 /** Say who decided on a claim: a comparison of the texts, or a judge and how it did in its test, if it took one. @param {Claim} claim */
@@ -70,7 +69,7 @@ export function faultList(claims) {
   return h("ul", { class: "faults" }, [...faults.values()].map(({ claim, count }) => {
     const { verdict, reasons } = claim;
     const why = reasons.length ? reasonTexts(claim) : [h("span", null, words.proof.means[verdict])];
-    const word = words.proof.fault(words.proof.verdicts[verdict], count);
+    const word = words.proof.fault({ verdict: words.proof.verdicts[verdict], count });
     return h("li", { class: verdict },
       icon(SIGNS[verdict]),
       h("p", null, h("strong", null, word), why.flatMap((reason) => [" ", reason])),
