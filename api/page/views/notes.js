@@ -73,6 +73,7 @@ async function list(app, body) {
 async function one(app, dialog, body, id) {
   const said = words.notes;
   const path = `api/notes/${id}`;
+  const administers = app.person.value?.scopes?.includes("admin") ?? false;
   const back = textButton("quiet small", () => showNotes(app), icon("back"), said.all);
   /** What was typed and is not saved yet. @type {import("../api/types.js").NoteChange} */
   let typed = {};
@@ -118,15 +119,16 @@ async function one(app, dialog, body, id) {
     }
     fill(
       body,
-      h("div", { class: "tools" }, back, menuButton(said.save, "take", () => savingActions((format) => void saveFile(app, `${path}/export`, format))), note.is_own && deleting()),
+      h("div", { class: "tools" }, back, menuButton(said.save, "take", () => savingActions((format) => void saveFile(app, `${path}/export`, format))), (note.is_own || administers) && deleting()),
       ...(note.is_own ? fields(note) : [h("h3", { dir: "auto" }, note.title), note.text && written(note.text)]),
+      (note.is_own || administers) && sharing(note),
       shown.length ? h("ol", { class: "entries" }, shown) : h("p", { class: "muted" }, said.empty),
     );
     if (at >= 0) (shown[at] ?? back).querySelector("button")?.focus();
   }
 
   /** @param {NoteSummary} note */
-  function fields({ title, text, shared }) {
+  function fields({ title, text }) {
     const name = h("input", { type: "text", class: "name", maxlength: 255, dir: "auto", "aria-label": said.title, ".value": title });
     name.oninput = () => keep({ title: name.value.trim() || title });
     name.onchange = () => {
@@ -136,9 +138,17 @@ async function one(app, dialog, body, id) {
     const area = h("textarea", { rows: 3, maxlength: 20_000, dir: "auto", "aria-label": said.text, placeholder: said.text, ".value": text });
     area.oninput = () => keep({ text: area.value.trim() });
     area.onchange = () => void save();
-    const share = h("input", { type: "checkbox", checked: shared });
-    share.onchange = () => void change(() => send({ shared: share.checked }));
-    return [name, area, h("label", { class: "choice" }, share, said.share)];
+    return [name, area];
+  }
+
+  /** @param {NoteSummary} note */
+  function sharing({ shared, is_own: isOwn }) {
+    const box = h("input", { type: "checkbox", checked: shared });
+    box.onchange = () => void change(async () => {
+      await send({ shared: box.checked });
+      if (!isOwn) showNotes(app); // whoever ended that another's is shared reads it no more
+    });
+    return h("label", { class: "choice" }, box, said.share);
   }
 
   function deleting() {
