@@ -104,7 +104,7 @@ export function reasonOf(stopReason) {
 
 /**
  * Say why there is no answer and what was searched for.
- * @param {import("../api/types.js").Refusal} refusal
+ * @param {Wire.Refusal} refusal
  * @param {string} why As the stop reason says it.
  * @returns {HTMLElement[]}
  */
