@@ -159,7 +159,7 @@ const meant = maybe(object({ section_index: number, start: number, end: number }
 const feedback = maybe(object({ rating: oneOf("down", "up"), reason_code: named, text: named, claim: meant, changed_at: text }));
 const message = object({
   ...answer, feedback, message_id: text, run_id: named, parent_message_id: named, role: oneOf("assistant", "user"), content: text, created_at: text,
-  versions: list(text), page_ids: list(text), selected_text: named, stop_reason: named, spent, cost, answering: flag,
+  versions: list(text), page_ids: list(text), collection_ids: list(text), selected_text: named, stop_reason: named, spent, cost, answering: flag,
   outcome: (value) => (value === null ? null : oneOf("answered", "abstained", "failed", "cancelled")(value)),
 });
 

@@ -13,6 +13,7 @@ import { asSeen } from "./sections.js";
  * @property {string | null} questionId Null until the run has ended.
  * @property {string[]} questionVersions Ids of all questions in this one's place, or none.
  * @property {string[]} pageIds
+ * @property {string[]} collectionIds
  * @property {string | null} selectedText
  * @property {Answer | null} answer
  * @property {string | null} answerId
@@ -74,6 +75,7 @@ function asked(message) {
     questionId: message.message_id,
     questionVersions: message.versions,
     pageIds: message.page_ids,
+    collectionIds: message.collection_ids,
     selectedText: message.selected_text,
     answer: null,
     answerId: null,
@@ -100,6 +102,7 @@ export function liveTurn(run, known = {}) {
     questionId: null,
     questionVersions: [],
     pageIds: [],
+    collectionIds: [],
     selectedText: null,
     answer: run.answer,
     answerId: null,
