@@ -16,7 +16,3 @@ export type Verdict = Claim["verdict"];
 export type SourceKind = Source["kind"];
 export type Freshness = NonNullable<Citation["freshness"]>;
 export type Outcome = NonNullable<Described.SessionMessage["outcome"]>;
-
-/** A stored message as completing.js makes it whole: what it lacks is null. */
-export type SessionMessage = Required<Described.SessionMessage>;
-export type SessionDetail = Omit<Described.SessionDetail, "messages"> & { messages: SessionMessage[] };

@@ -57,9 +57,9 @@ export function turnsOf(messages) {
     turn.answer = answerOf(message);
     turn.answerId = message.message_id;
     turn.answerVersions = message.versions;
-    turn.feedback = message.feedback;
+    turn.feedback = message.feedback ?? null;
     turn.spent = message.spent;
-    turn.cost = message.cost;
+    turn.cost = message.cost ?? null;
     turn.view = turn.key = message.run_id ?? turn.key;
   }
   return turns;
@@ -76,7 +76,7 @@ function asked(message) {
     questionVersions: message.versions,
     pageIds: message.page_ids,
     collectionIds: message.collection_ids,
-    selectedText: message.selected_text,
+    selectedText: message.selected_text ?? null,
     answer: null,
     answerId: null,
     answerVersions: [],
