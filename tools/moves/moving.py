@@ -238,10 +238,10 @@ class WorkspaceMove:
 
         Parts keep their numbers; the target's own bound is for what it stores later.
         """
-        there = await self._place_there()
+        there = await self._place(self._target)
         if here.own != there.own:
             await (give_own_tables if here.own else share_tables_again)(self._target, self._there)
-            there = await self._place_there()
+            there = await self._place(self._target)
         if there.parts > here.parts:
             raise InvalidRequest(
                 f"{self._report.workspace!r} is in {there.parts} parts in {self._report.other}, and in fewer here: it "
@@ -256,15 +256,12 @@ class WorkspaceMove:
         return there
 
     async def _place(self, conn: Connection) -> Place:
-        place = await find_place(conn, self._number)
+        is_there = conn is self._target
+        place = await find_place(conn, self._there if is_there else self._number)
         if place is None:
-            raise NotFound(f"The workspace {self._report.workspace!r} was deleted.")
-        return place
-
-    async def _place_there(self) -> Place:
-        place = await find_place(self._target, self._there)
-        if place is None:
-            raise NotFound(f"What was moved of {self._report.workspace!r} was deleted in {self._report.other}.")
+            name, other = self._report.workspace, self._report.other
+            lost = f"What was moved of {name!r} was deleted in {other}."
+            raise NotFound(lost if is_there else f"The workspace {name!r} was deleted.")
         return place
 
     async def _close(self, mark: _Mark) -> float:

@@ -57,9 +57,7 @@ async def open_database(settings: Settings) -> AsyncIterator[Database]:
             vectors = await has_vectors(connection)
         pool = pool_of(url, settings)
         async with pool:
-            with (
-                database_errors()
-            ):  # so that no request of a process that has just begun waits for a connection in vain
+            with database_errors():  # so that no first request waits for a connection in vain
                 await pool.wait(CONNECTING["connect_timeout"])
             yield Database(url, pool, vectors, room)
 
