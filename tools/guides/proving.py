@@ -50,10 +50,8 @@ async def ask_once(
     Raises what a run does, and TimeoutError after so many seconds.
     """
     resources = resources_of_run(resources)
-    context = Context(
-        workspace=identity.workspace,
-        user=identity.user,
-        groups=list(identity.groups),
+    context = Context.of(
+        identity,
         allowed_spaces=None if identity.spaces is None else list(identity.spaces),
         search="always",
         max_seconds=seconds,
