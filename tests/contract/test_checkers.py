@@ -14,7 +14,7 @@ class TestCodeChecker(ClaimCheckerContract):
     def checker(self) -> ClaimChecker:
         return CodeChecker()
 
-    @settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+    @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
     @given(texts=TEXTS)
     async def test_any_text_is_checked_well(self, checker: ClaimChecker, texts: list[str]) -> None:
         sections = [WrittenSection(text, (LAMP, SHOP)) for text in texts]
