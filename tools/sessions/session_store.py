@@ -25,12 +25,12 @@ from tools.sessions.session_rows import (
     CHANGE_SESSION,
     CREATE_SESSION,
     FIRST_QUESTION,
-    GET_SESSION,
     HAS_ACTIVE_RUN,
     LIST_SESSIONS,
     LOCK_SESSION,
     OPEN_SESSION,
     Session,
+    own_session,
     unknown_session,
 )
 from tools.sessions.titles import SET_WHERE_UNTITLED, best_title
@@ -318,7 +318,7 @@ class Sessions:
         row = {**await self._owner(identity), "session_id": session_id}
         viewer = reader or identity
         async with self._database.connection() as connection:
-            session = await self._own_session(connection, row)
+            session = await own_session(connection, row)
             branch = await read_branch(
                 connection, session_id, limit=EVERY_MESSAGE, cursor=None, branch=through, asked=Asked([])
             )
@@ -376,7 +376,7 @@ class Sessions:
         """
         row = {**await self._owner(identity), "session_id": session_id}
         async with self._database.connection() as connection:
-            session = await self._own_session(connection, row)
+            session = await own_session(connection, row)
             question = await (await connection.execute(FIRST_QUESTION, [session_id])).fetchone()
         if session.title != DEFAULT_TITLE or question is None:
             return session.title
@@ -384,7 +384,7 @@ class Sessions:
             title, _ = await best_title(self._titler(question[1]), question[0])
         async with self._database.connection() as connection:
             await connection.execute(SET_WHERE_UNTITLED, {**row, "title": title})
-            return (await self._own_session(connection, row)).title
+            return (await own_session(connection, row)).title
 
     def _titler(self, model: str) -> Titler | None:
         if self._families is None:
@@ -443,7 +443,7 @@ class Sessions:
         }
         async with self._database.connection() as connection:
             if session_id is not None:
-                await self._own_session(connection, row)
+                await own_session(connection, row)
             # Not prepared: a generic plan would read every run of the user.
             found = await rows_of(connection, RunStatus, _LIST_RUNS, row, prepare=False)
         shown = found[:limit]
@@ -451,12 +451,6 @@ class Sessions:
 
     async def _owner(self, identity: Identity) -> dict[str, Any]:
         return {"workspace": await self._workspaces.number(identity.workspace), "user": identity.user}
-
-    async def _own_session(self, connection: Connection, row: dict[str, Any]) -> Session:
-        found = await row_of(connection, Session, GET_SESSION, row)
-        if found is None:
-            raise unknown_session(row["session_id"])
-        return found
 
 
 def _documents(found: Sequence[tuple[BranchMessage, KnownMessage]]) -> set[str]:
