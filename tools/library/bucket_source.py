@@ -71,10 +71,7 @@ class BucketSource(SourceReader):
 
 
 def open_bucket(location: str) -> Any:
-    """Open ``s3://bucket/prefix``; credentials and the endpoint come from the usual ``AWS_`` names of the environment.
-
-    Raises ConfigurationError.
-    """
+    """Open ``s3://bucket/prefix`` with the usual ``AWS_`` names of the environment. Raises ConfigurationError."""
     objects = obstore()
     allow_http = os.environ.get("AWS_ALLOW_HTTP", "").lower() in ("true", "1")
     try:

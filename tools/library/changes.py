@@ -75,10 +75,7 @@ class IngestedArchive:
 
 @dataclass(frozen=True, slots=True)
 class ComparedDocument:
-    """A document with the change that storing it makes, and the number of its stored segments.
-
-    ``refusal`` is why it may not be stored.
-    """
+    """A document with the change that storing it makes, its stored segments' number, and why it may not be stored."""
 
     document: ReadyDocument
     change: Change

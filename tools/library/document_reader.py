@@ -54,10 +54,7 @@ class _Known(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ReadItem:
-    """What was read of a source, which may hold several documents: one of these, or the error.
-
-    ``number`` is that of the source, from 0.
-    """
+    """What was read of a source by its number, from 0: one of its documents, or the error."""
 
     name: str
     number: int

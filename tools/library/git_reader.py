@@ -262,10 +262,7 @@ def _inherited() -> dict[str, str]:
 
 
 def disk_path(url: str) -> Path | None:
-    """Return the path on this machine that an address of ``as_git_url`` names, without links; None of https:.
-
-    Blocks. Raises InvalidRequest.
-    """
+    """Return the path on this machine that a git address names; None of https:. Blocks. Raises InvalidRequest."""
     return None if url.startswith("https:") else resolved_path(unquote(urlsplit(url).path))
 
 

@@ -96,10 +96,7 @@ class WiredDocument:
 
 
 def wired_documents(new: NewDocument, name: str, *, max_bytes: int) -> Iterator[tuple[str, WiredDocument]]:
-    """Yield a document, or those of an archive, each with its name; those that can't be read will say so when read.
-
-    Raises InvalidRequest, UnreadableDocument.
-    """
+    """Yield a document, or those of an archive, with their names. Raises InvalidRequest, UnreadableDocument."""
     for path, each in documents_in(new, max_bytes=max_bytes):
         below = "/".join(filter(None, (name, path)))
         yield below, WiredDocument.refused(below, each) if isinstance(each, CitewellError) else WiredDocument.of(each)
@@ -168,10 +165,7 @@ class ReadFile:
 
 
 def read_document(document: WiredDocument, how: Reading, on_progress: Progress = silent) -> ReadFile:
-    """Read a document. Takes CPU time: run it in a thread.
-
-    Raises InvalidRequest, UnreadableDocument, DocumentTooExpensive, and whatever a parser does.
-    """
+    """Read a document; takes CPU time. Raises InvalidRequest, UnreadableDocument, and whatever a parser does."""
     file = _cut(_parse(document, how), how)
     if how.dimension is None or not file.texts:
         return file

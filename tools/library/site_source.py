@@ -32,10 +32,7 @@ class SiteSource(SourceReader):
         self._kept = 0
 
     async def listing(self) -> Listing:
-        """List the pages. Where one could not be asked for, others may be missing too, and the list is not whole.
-
-        Raises DependencyFailed if no page can be read.
-        """
+        """List the pages; not whole where one could not be asked for. Raises DependencyFailed where none can."""
         files: list[Listed] = []
         failed: list[Unread] = []
         async for page in self._site.list():

@@ -20,10 +20,7 @@ LONGEST_PATH = 2000  # bytes, which an index of PostgreSQL can hold
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """The files that a source has now, and in plain sentences what of it was passed over.
-
-    Nothing is taken for gone by a list that is not ``whole``.
-    """
+    """The files that a source has now, and notes on what was passed over. Only a ``whole`` list tells what is gone."""
 
     files: list[Listed]
     notes: list[str] = field(default_factory=list)

@@ -150,10 +150,7 @@ def in_parts(tables: Iterable[MovedTable], place: Place) -> Iterator[MovedTable]
 
 
 async def moved_tables(conn: Connection) -> list[MovedTable]:
-    """Return the tables that hold a workspace, each behind those that it refers to.
-
-    Raises ConfigurationError for a table of which is not known whether it does.
-    """
+    """Return a workspace's tables, each behind those that it refers to. Raises ConfigurationError for unknown ones."""
     columns: dict[str, list[Column]] = {}
     for name, *column in await (await conn.execute(_COLUMNS)).fetchall():
         columns.setdefault(name, []).append(Column(*column))

@@ -232,10 +232,7 @@ class HybridSearcher:
         return [as_hit(row) for row in rows]
 
     async def _run_named(self, conn: Connection, asked: BoundQuery, candidates: Candidates) -> list[Hit] | None:
-        """Search the library by the candidates that an index names; None where it is not asked, or names too few.
-
-        Raises IndexUnavailable.
-        """
+        """Search by the candidates that an index names; None where they are not enough. Raises IndexUnavailable."""
         leg, dimension, bound = asked.query.top_k + SPARE, self._embedder.dimension, bound_parameters(asked)
         weights = await read_query_weights(conn, asked.place, bound)
         if not candidates.is_usable(weights, dimension):

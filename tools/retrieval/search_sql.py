@@ -106,10 +106,7 @@ async def planned(conn: Connection, *, explored: int = EXPLORED) -> AsyncIterato
 
 
 def numbered(text: str) -> Statement:
-    """Replace the named parameters of a statement by numbered ones.
-
-    Once for many searches: psycopg would translate the names of a long statement anew for every one.
-    """
+    """Replace the named parameters of a statement by numbered ones, once: psycopg would for each search."""
     names = tuple(dict.fromkeys(_PARAMETER.findall(text)))
     return Statement(_PARAMETER.sub(lambda found: f"${names.index(found[1]) + 1}", text), names)
 
