@@ -246,5 +246,4 @@ def _check_extent(ready: ReadyDocument, parsed: Parsed, how: Reading) -> None:
 
 @cache
 def _static(dimension: int) -> StaticEmbedder:
-    whole = bundled_embedder()
-    return whole if dimension == whole.dimension else whole.truncated(dimension)
+    return bundled_embedder().truncated(dimension)

@@ -86,7 +86,10 @@ class FolderReader(SourceReader):
                 twins += 1
             elif entry.is_file(follow_symlinks=False):
                 self._found[path] = FoundFile(Path(entry.path), f"{as_text(self._root.name)}/{path}")
-                files.append(_listed(path, entry.stat(follow_symlinks=False)))
+                found = entry.stat(follow_symlinks=False)
+                # The time of the last change of the inode tells of edits that put the time of modification back.
+                fingerprint = f"{found.st_size}-{found.st_mtime_ns}-{found.st_ctime_ns}-{found.st_ino}"
+                files.append(Listed(path, fingerprint, found.st_size))
         files.sort(key=lambda file: file.path)
         notes = (
             (links, f"{counted(links, 'symbolic link')} not followed."),
@@ -129,9 +132,3 @@ class FolderReader(SourceReader):
                 f"The file cannot be opened: {error.strerror}.", suggestion="Check that you may read it."
             )
         return NewDocument(data=data, name=found.key, source_type="file")
-
-
-def _listed(path: str, status: os.stat_result) -> Listed:
-    # The time of the last change of the inode tells of edits that put the time of modification back.
-    fingerprint = f"{status.st_size}-{status.st_mtime_ns}-{status.st_ctime_ns}-{status.st_ino}"
-    return Listed(path, fingerprint, status.st_size)

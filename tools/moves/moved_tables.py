@@ -184,12 +184,10 @@ def _through(
         cast = "::text" if column == "thread_id" else ""
         yield child, f"{column} IN (SELECT {id_}{cast} FROM {parent} WHERE {scopes[parent]})"
     for child, parent, own, theirs in references:
-        if parent in scopes and child not in LEFT_OUT and _are_set(columns[child], own):
+        if parent not in scopes or child in LEFT_OUT:
+            continue
+        if all(each.not_null for each in columns[child] if each.name in own):
             yield child, f"({', '.join(own)}) IN (SELECT {', '.join(theirs)} FROM {parent} WHERE {scopes[parent]})"
-
-
-def _are_set(columns: Iterable[Column], names: Collection[str]) -> bool:
-    return all(each.not_null for each in columns if each.name in names)
 
 
 @dataclass(frozen=True, slots=True)
