@@ -14,15 +14,7 @@ from typing_extensions import TypedDict
 from graph.errors import NotFound
 from graph.evidence import Identity
 from tools.originals.new_original import NewOriginal
-from tools.originals.stores import (
-    OFF,
-    POSTGRESQL,
-    S3,
-    DatabaseStore,
-    OriginalKey,
-    OriginalStore,
-    open_object_store,
-)
+from tools.originals.stores import OFF, POSTGRESQL, S3, DatabaseStore, OriginalKey, OriginalStore, open_object_store
 from tools.retrieval.scope import VISIBLE, as_uuid, reading_as
 from tools.settings import Settings
 from tools.storage.database import Connection, Database
@@ -159,11 +151,7 @@ class Originals:
     async def collect(self, workspace: str) -> int:
         """Remove the originals of a workspace that no document refers to; return how many."""
         number = await self._workspaces.number(workspace)
-        row: dict[str, Any] = {
-            "workspace": number,
-            "places": [POSTGRESQL, self._place],
-            "limit": COLLECTED_AT_ONCE,
-        }
+        row: dict[str, Any] = {"workspace": number, "places": [POSTGRESQL, self._place], "limit": COLLECTED_AT_ONCE}
         collected = 0
         async with self._database.connection() as connection:
             while True:

@@ -131,7 +131,6 @@ def _title(component: _Component) -> str:
 
 
 def _said(name: str, parameters: dict[str, str], value: str, component: _Component) -> str:
-    """Return a value in words."""
     zone = parameters.get("TZID", "")
     if name == "RRULE":
         rule = dict(part.partition("=")[::2] for part in value.split(";"))

@@ -314,7 +314,6 @@ class _Document:
 
 
 def _level(properties: Any | None, style: Style) -> int:
-    """Return the level of a heading, 0 for body text."""
     own = child_value(properties, "outlineLvl")
     if own is not None:
         return (whole_number(own, 9) + 1) % 10
@@ -327,7 +326,6 @@ def _is_unfilled(control: Any) -> bool:
 
 
 def _is_first(properties: Any | None) -> bool:
-    """Whether the table's style formats a row as the first one."""
     first = properties.find(f"{W}cnfStyle") if properties is not None else None
     if first is None:
         return False

@@ -194,7 +194,6 @@ def _xml(data: bytes) -> Any:
 
 
 def _named(root: Any, name: str) -> Iterator[Any]:
-    """Yield the elements of a local name, whatever their namespace."""
     yield from root.iter("{*}" + name)
 
 

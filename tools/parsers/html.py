@@ -127,7 +127,6 @@ def _tree(html: str) -> Any:
 
 
 def _main_of(page: Any) -> Any:
-    """Return the main part as the page marks it, or else its body."""
     body = page.find(".//body")
     body = page if body is None else body
     for path in ("//main | //*[@role='main']", "//article"):
@@ -144,7 +143,6 @@ def _letters(element: Any) -> int:
 
 
 def _address(page: Any) -> str:
-    """Return the page's own address, if its head tells it."""
     for part in page.iter("link", "base", "meta"):
         if part.tag == "base" or part.get("rel") == "canonical" or part.get("property") == "og:url":
             return part.get("href") or part.get("content") or ""

@@ -529,7 +529,6 @@ class _Line:
     is_note: bool = False
 
     def cross_link(self, href: str, targets: LinkTargets | None) -> None:
-        """Begin a link, or end one with its address."""
         if not href and targets is not None:
             self.words.append(targets.behind("".join(self.words[self.linked :]), self.href))
         self.linked, self.href = len(self.words), href

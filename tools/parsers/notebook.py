@@ -50,8 +50,6 @@ def _cells(notebook: Any) -> list[Any] | None:
 
 
 class _Reader:
-    """A reader of cells that counts what it leaves out."""
-
     def __init__(self) -> None:
         self._markdown = MarkdownReader()
         self._left_out: Counter[tuple[str, str]] = Counter()

@@ -104,8 +104,6 @@ class _List:
 
 
 class _Reader:
-    """A reader of the body of a text, or of slides."""
-
     def __init__(self, package: OpenPackage, root: Any) -> None:
         self.flow = Flow(CanonicalText())
         self._package = package
@@ -120,7 +118,6 @@ class _Reader:
         self._counts: dict[str, dict[int, int]] = {}  # of lists by their ids and styles, which later ones go on with
 
     def parsed(self, title: str | None) -> Parsed:
-        """Return what was read, with what was left out."""
         left_out = (
             *hidden_left_out({"slide": self._hidden_slides}),
             *passages_left_out(self._gone),
@@ -171,7 +168,6 @@ class _Reader:
         self.flow.end()
 
     def read(self, container: Any) -> None:
-        """Write the blocks of an element."""
         for part in self._parts(container, 0):
             self.flow.add(part)
 
@@ -375,7 +371,6 @@ class _Reader:
 
 
 def _counted(levels: dict[int, ListLevel], counts: dict[int, int], level: int, start: int | None) -> str:
-    """Count an item and return its mark."""
     own = levels.get(level)
     if own is None:
         return ""
@@ -405,7 +400,6 @@ def _place(shape: Any) -> Place | None:
 
 
 def _rows(table: Any, header: bool = False) -> Iterator[tuple[Any, bool]]:
-    """Yield the rows of a table, and whether they are of its header."""
     for child in table:
         if child.tag == f"{TABLE}table-row":
             yield child, header

@@ -57,7 +57,6 @@ class _Reader(Draft):
         self._headers = 0
 
     def read(self, lines: list[str], depth: int) -> None:
-        """Read lines."""
         ends = [at for at, line in enumerate(lines) if line.strip().lower() == ":end:"]
         ends.append(len(lines) + _LONGEST_DRAWER)
         at = 0

@@ -28,8 +28,6 @@ class _Container(NamedTuple):
 
 
 class _Last(NamedTuple):
-    """The block that was written last."""
-
     at: int
     kind: BlockKind
     text: str

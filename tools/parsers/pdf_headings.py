@@ -132,7 +132,6 @@ def _name_by_looks(pages: list[Page], layout: Layout, levels: dict[Style, int]) 
 
 
 def _depth(text: str) -> int:
-    """Return the level that a heading's number says, or 0 if it has none."""
     number = _NUMBERED.match(text)
     return number[2].count(".") + 1 if number else 0
 
@@ -192,7 +191,6 @@ def _stands_alone(lines: list[Line], place: int, layout: Layout) -> bool:
 
 
 def _entries(pages: list[Page]) -> set[tuple[int, int]]:
-    """Return the lines with dot leaders, by page and place."""
     return {
         (page_idx, place)
         for page_idx, page in enumerate(pages)

@@ -101,10 +101,7 @@ def _repeat(found: list[tuple[int, ...]]) -> bool:
 
 
 def _running(
-    page: Page,
-    sides: tuple[list[Line], list[Line]],
-    is_running: Callable[[Line, bool, int], bool],
-    tables: set[_Zone],
+    page: Page, sides: tuple[list[Line], list[Line]], is_running: Callable[[Line, bool, int], bool], tables: set[_Zone]
 ) -> set[int]:
     """Return the ids of the running lines of a page: the outermost ones, apart from the text."""
     out: set[int] = set()
@@ -135,7 +132,6 @@ def _are_apart(edge: Line, text: Line, usual: float) -> bool:
 
 
 def _are_rows(line: Line, other: Line) -> bool:
-    """Whether two lines are cells below each other."""
     found = (
         any(abs(cell.x0 - each.x0) <= 2 or abs(cell.x1 - each.x1) <= 2 for each in other.cells) for cell in line.cells
     )

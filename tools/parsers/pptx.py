@@ -249,7 +249,6 @@ def placeholder_of(shape: Any) -> str | None:
 
 
 def _marker(properties: Any | None, level: int, counts: dict[int, tuple[str, int]], bulleted: bool) -> str:
-    """Count an item and return its mark; "" for a paragraph that is none."""
     for deeper in [at for at in counts if at > level]:
         del counts[deeper]
     numbered = properties.find(f"{DRAWING}buAutoNum") if properties is not None else None

@@ -93,7 +93,6 @@ class _Page:
         self._substitutions = {name: words for name, words in said.items() if len(words) <= _MOST_SUBSTITUTED}
 
     def write(self, parent: Any, into: Any) -> None:
-        """Write what is in a node into an element."""
         for at, node in enumerate(parent.children):
             if isinstance(node, Labelled) and _marks_title(parent.children, at):
                 self._target = self._target or self._anchor_of(node)
@@ -327,7 +326,6 @@ def _anchor_of_option(signature: str, program: str) -> str:
 
 
 def _titles_of_labels(tree: nodes.document) -> dict[str, str]:
-    """Return the titles that labels of this file stand before."""
     titles: dict[str, str] = {}
     waiting: list[str] = []
     for node in tree.children:

@@ -93,7 +93,6 @@ class _State:
 
     @property
     def is_lost(self) -> bool:
-        """Whether nothing of the group is shown."""
         return self.into in ("nowhere", "info")
 
 
@@ -136,7 +135,6 @@ class _Reader:
         self._was_unseen = False
 
     def read(self, data: bytes) -> None:
-        """Read all tokens."""
         at = 0
         while at < len(data):
             found = _TOKEN.match(data, at)
@@ -157,7 +155,6 @@ class _Reader:
             self._flow.running(words)
 
     def parsed(self) -> Parsed:
-        """Return what was written, and what was left out."""
         title = " ".join(storable(self._words["title"].text).split())[:_LONGEST_TITLE]
         left_out = (
             *passages_left_out(self._hides),
@@ -251,7 +248,6 @@ class _Reader:
             self._word(word, number)
 
     def _begin(self, word: str) -> None:
-        """Say where the words of a group go."""
         state = self._state
         if word in _DESTINATIONS:
             if not state.is_lost:

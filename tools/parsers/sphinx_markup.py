@@ -260,7 +260,6 @@ class _State(_Base):
         return read(match, context, next_state, self.isolate_simple_table, _SimpleTable)
 
     def directive(self, match: re.Match[str], **presets: Any) -> tuple[list[Any], bool]:
-        """Read a directive, whatever its name."""
         machine: Any = self.state_machine
         block, _, offset, blank_finish = machine.get_first_known_indented(match.end(), strip_top=0)
         read = read_directive(self, split_directive(match[1], block, offset))

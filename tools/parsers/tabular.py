@@ -91,7 +91,6 @@ def _dialect(text: str, delimiters: str) -> tuple[str, bool]:
 
 
 def _is_quoted(text: str, delimiters: str) -> bool:
-    """Return whether each quote that opens a cell is closed."""
     opens = rf'(?:\A|(?<=[\r\n{re.escape(delimiters)}]))[ ]*"'
     at = 0
     for found in re.finditer(opens, text):

@@ -86,7 +86,6 @@ class _Reader(Draft):
         self._depth = 0
 
     def read_all(self) -> None:
-        """Read the text of the document."""
         text = self._text
         if title := re.search(r"\\title(?:\[[^\]]{0,400}\])?\s*(?=\{)", text):
             self.title = self._argument(title.end())[0]
@@ -120,7 +119,6 @@ class _Reader(Draft):
         self._parts.append(self._text[at:end])
 
     def _command(self, word: str, at: int) -> int:
-        """Read a command; return where what follows it begins."""
         if word in ("begin", "end"):
             return self._environment(word == "begin", at)
         if word in ("item", "bibitem"):
@@ -287,7 +285,6 @@ class _Reader(Draft):
         return (found.end(), closing) if found and closing is not None else None
 
     def _argument(self, at: int) -> tuple[str, int]:
-        """Return the words of a command's argument, and where it ends."""
         group = self._group(at)
         return (self._inner(*group), group[1] + 1) if group else ("", at)
 
@@ -327,7 +324,6 @@ class _Reader(Draft):
 
 
 def _closing(text: str) -> dict[int, int]:
-    """Return where each brace that is opened is closed."""
     opened: list[int] = []
     closing: dict[int, int] = {}
     for found in re.finditer(r"\\.|[{}]", text, re.DOTALL):

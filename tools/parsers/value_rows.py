@@ -129,7 +129,6 @@ class _Writer:
         self._characters = 0
 
     def write(self, leaves: Iterable[Leaf]) -> None:
-        """Write the leaves of a section."""
         self._named = []
         tight = False
         for leaf in leaves:

@@ -78,9 +78,7 @@ class _Workbook:
         yield from things_left_out(self._comments, "comment")
         yield from told(self._without_result, "1 formula has no stored result.", "{} formulas have no stored result.")
         yield from told(
-            self._charts,
-            "1 chart was left out but for its title.",
-            "{} charts were left out but for their titles.",
+            self._charts, "1 chart was left out but for its title.", "{} charts were left out but for their titles."
         )
         yield from things_left_out(
             self._unshown, "value that its number format hides", "values that their number formats hide"
@@ -248,7 +246,6 @@ def _words(item: Any) -> str:
 
 
 def _drawn(paragraph: Any) -> str:
-    """Return the words of a paragraph of a text box."""
     line = ShiftedText()
     for run in paragraph:
         own = run.find(f"{DRAWING}rPr")
