@@ -18,6 +18,7 @@ from tools.parsers.docx_styles import (
     Styles,
     W,
     child_value,
+    first,
     in_form,
     shift,
     switch,
@@ -254,10 +255,10 @@ class _Document:
         bold, raised = style.bold, style.shift
         if properties is not None and not _LOOKS.isdisjoint([each.tag for each in properties]):
             own = self._styles[child_value(properties, "rStyle") or ""]
-            hidden = bool(_first(switch(properties, "vanish"), own.hidden, hidden))
-            struck = bool(_first(switch(properties, "strike", "dstrike"), own.struck, struck))
-            bold = bool(_first(switch(properties, "b"), own.bold, bold))
-            raised = _first(shift(properties), own.shift, raised)
+            hidden = first((switch(properties, "vanish"), own.hidden, hidden))
+            struck = first((switch(properties, "strike", "dstrike"), own.struck, struck))
+            bold = first((switch(properties, "b"), own.bold, bold))
+            raised = first((shift(properties), own.shift, raised))
         gone = bool(hidden or struck)
         said = sum(len(each.text or "") for each in run.iterchildren(_T))
         if gone:
@@ -375,7 +376,3 @@ def _typed_notes(root: Any) -> Iterator[str]:
             after = "".join(paragraph.itertext(_T))
             if after.strip().removeprefix(mark.strip())[:1].isspace():
                 yield bare
-
-
-def _first(*values: int | None) -> int | None:
-    return next((value for value in values if value is not None), None)

@@ -43,7 +43,8 @@ def read(data: bytes) -> Parsed:
     Raises UnreadableDocument if it is broken, protected, or too large.
     """
     archive = open_archive(data)
-    if _ENCRYPTION in archive and _is_protected(archive.read(_ENCRYPTION)):
+    methods = _named(_xml(archive.read(_ENCRYPTION)), "EncryptionMethod") if _ENCRYPTION in archive else ()
+    if any(method.get("Algorithm") not in _FONTS for method in methods):
         raise UnreadableDocument("The book is protected (DRM).", suggestion="Ingest a copy without protection.")
     book = _Book(archive)
     text = CanonicalText()
@@ -178,10 +179,6 @@ def _ncx_entries(data: bytes) -> Iterator[tuple[str, _Entry]]:
         content = next((child for child in point if _name(child) == "content"), None)
         if content is not None and content.get("src"):
             yield content.get("src"), _Entry(_words(label), min(depth, _DEEPEST))
-
-
-def _is_protected(data: bytes) -> bool:
-    return any(method.get("Algorithm") not in _FONTS for method in _named(_xml(data), "EncryptionMethod"))
 
 
 def _xml(data: bytes) -> Any:

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
+from typing import Literal
 
 from markdown_it import MarkdownIt
 from markdown_it.rules_core import StateCore
@@ -50,23 +51,15 @@ _SHIFT = re.compile(r"<(/?)(sup|sub)\b", re.IGNORECASE)
 _DROPPED = "\0"  # stands where a passage was left out
 
 
-def read(data: bytes) -> Parsed:
+def read(data: bytes, flavour: Literal["", "mdx"] = "") -> Parsed:
     """Parse Markdown; front matter becomes the metadata, and its ``title`` the title.
 
+    MDX is read as prose, without imports, exports, tags of components and expressions.
     Raises UnreadableDocument if the text cannot be decoded.
     """
-    return _read(data, mdx=False)
-
-
-def read_mdx(data: bytes) -> Parsed:
-    """Parse MDX as prose, without imports, exports, tags of components and expressions. Raises as ``read``."""
-    return _read(data, mdx=True)
-
-
-def _read(data: bytes, *, mdx: bool) -> Parsed:
     front, body, warnings = front_matter(storable(decode(data)))
     comments = 0
-    mdx = mdx or is_mdx(body)
+    mdx = flavour == "mdx" or is_mdx(body)
     if mdx:
         body, comments = as_markdown(body)
     reader = MarkdownReader()

@@ -191,7 +191,8 @@ class _Reader:
             elif tag in _INDEXES:
                 yield from self._parts(child, depth, contents=True)
             elif is_drawn(child):
-                yield from self._drawn_parts(child)
+                yield Paragraph(self._drawn(child) or "")
+                yield from self._taken_charts()
             elif tag in _WRAPPERS and child.get(f"{TEXT}display") == "none":
                 self._gone += 1
             elif tag in _WRAPPERS:
@@ -233,10 +234,6 @@ class _Reader:
             cell.text = ""
         self._charts = [*before, table]
         return None
-
-    def _drawn_parts(self, frame: Any) -> Iterator[Paragraph | Table]:
-        yield Paragraph(self._drawn(frame) or "")
-        yield from self._taken_charts()
 
     def _taken_charts(self) -> list[Table]:
         charts, self._charts = self._charts, []

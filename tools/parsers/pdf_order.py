@@ -127,7 +127,8 @@ def _are_apart(edge: Line, text: Line, usual: float) -> bool:
     """Whether a line at a page's edge is no line of the text next to it."""
     distance = abs(edge.y - text.y)
     other_style = edge.bold != text.bold or abs(edge.size - text.size) > _OTHER_SIZE
-    usual *= not (other_style or _is_page_number(edge))
+    is_number = len(edge.text) <= _LONGEST_PAGE_NUMBER and _PAGE_NUMBER.fullmatch(edge.text) is not None
+    usual *= not (other_style or is_number)
     return distance >= max(_SPACE * edge.size, _APART * usual)
 
 
@@ -136,10 +137,6 @@ def _are_rows(line: Line, other: Line) -> bool:
         any(abs(cell.x0 - each.x0) <= 2 or abs(cell.x1 - each.x1) <= 2 for each in other.cells) for cell in line.cells
     )
     return sum(found) > 1 and abs(line.y - other.y) < _ROWS_APART * line.size
-
-
-def _is_page_number(line: Line) -> bool:
-    return len(line.text) <= _LONGEST_PAGE_NUMBER and _PAGE_NUMBER.fullmatch(line.text) is not None
 
 
 def _in_margin(page: Page, *, top: bool) -> list[Line]:

@@ -155,8 +155,8 @@ class _Page:
         self._program = "" if node["name"] == "None" else node["name"]
 
     def _write_target(self, node: Any, into: Any) -> None:
-        self._target = _target_of(node) or self._target
         if "refuri" not in node:
+            self._target = nodes.make_id(node["names"][0]) if node["names"] else self._target
             self.write(node, into)
 
     def _write_title(self, node: Any, into: Any) -> None:
@@ -307,10 +307,6 @@ def _is_listed(node: Labelled) -> bool:
     """Return whether a described object is one of a program, whose description may be elsewhere."""
     domain, _, kind = node["directive"].rpartition(":")
     return domain in _LANGUAGES or kind in _PYTHON or kind.startswith("auto")
-
-
-def _target_of(node: Any) -> str:
-    return "" if "refuri" in node or not node["names"] else nodes.make_id(node["names"][0])
 
 
 _OPTION_NAME = re.compile(r"(?:/|--|-|\+)?[^\s=,\[]+")

@@ -280,8 +280,9 @@ class _Reader:
                 self._end_row()
             case "trhdr":
                 self._row.header = True
-            case "chftn":
-                self._mark_note()
+            case "chftn" if state.into == "body":  # in the note itself its number is known
+                self._noted += 1
+                self._words["body"].say(str(self._noted), NOTE)
             case "plain":
                 state.unseen, state.bold, state.code_page, state.shift = False, False, self._default_page, 0
             case "pard":
@@ -305,11 +306,6 @@ class _Reader:
                 self._pages[self._font] = _CODE_PAGES[number]
         elif word in ("ansicpg", "mac", "pc", "pca"):
             self._set_code_page({"mac": 10000, "pc": 437, "pca": 850}.get(word, number or 1252))
-
-    def _mark_note(self) -> None:
-        if self._state.into == "body":  # in the note itself its number is known
-            self._noted += 1
-            self._words["body"].say(str(self._noted), NOTE)
 
     def _set_code_page(self, number: int) -> None:
         name = {65001: "utf-8", 936: "gb18030", 950: "big5", 10000: "mac_roman"}.get(number, f"cp{number}")

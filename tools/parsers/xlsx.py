@@ -68,21 +68,22 @@ class _Workbook:
             read = self._sheet((sheet.get("name") or "")[:LONGEST_NAME], index, target.target)
             write_sheet(text, read, self._allowed)
             self._write_drawings(text, read, target.target)
-        left_out = (*self._said(), *self._drawings.left_out(), *self._package.macros_left_out())
+        left_out = (
+            *hidden_left_out(self._dropped),
+            *things_left_out(self._comments, "comment"),
+            *told(self._without_result, "1 formula has no stored result.", "{} formulas have no stored result."),
+            *told(
+                self._charts, "1 chart was left out but for its title.", "{} charts were left out but for their titles."
+            ),
+            *things_left_out(
+                self._unshown, "value that its number format hides", "values that their number formats hide"
+            ),
+            *self._drawings.left_out(),
+            *self._package.macros_left_out(),
+        )
         lost = " words that the file does not hold."
         warnings = told(self._lost, f"1 cell names{lost}", f"{{}} cells name{lost}")
         return replace(text.parsed(), title=self._package.title(), left_out=left_out, warnings=warnings)
-
-    def _said(self) -> Iterator[str]:
-        yield from hidden_left_out(self._dropped)
-        yield from things_left_out(self._comments, "comment")
-        yield from told(self._without_result, "1 formula has no stored result.", "{} formulas have no stored result.")
-        yield from told(
-            self._charts, "1 chart was left out but for its title.", "{} charts were left out but for their titles."
-        )
-        yield from things_left_out(
-            self._unshown, "value that its number format hides", "values that their number formats hide"
-        )
 
     def _shared(self) -> list[str]:
         allowed = Allowed()
@@ -135,7 +136,8 @@ class _Workbook:
             else:
                 sheet.merged.extend(_area(element.get("ref") or ""))
         self._dropped["column"] += len(dropped)
-        self._count_comments(part)
+        comments = self._package.part(part, "comments")
+        self._comments += 0 if comments is None else sum(1 for _ in comments.iter(f"{_NS}comment"))
         return sheet
 
     def _row(self, element: Any, hidden: list[tuple[int, int]], dropped: set[int]) -> dict[int, Cell]:
@@ -219,12 +221,6 @@ class _Workbook:
         for each in drawn:
             flow.paragraph(each)
         flow.end()
-
-    def _count_comments(self, part: str) -> None:
-        for each in self._package.related(part).values():
-            if each.kind == "comments":
-                root = self._package.xml(each.target)
-                self._comments += 0 if root is None else sum(1 for _ in root.iter(f"{_NS}comment"))
 
 
 def hidden_left_out(counts: dict[str, int]) -> Iterator[str]:
