@@ -32,11 +32,6 @@ _TAG = re.compile(
 _NO_FRAMES = re.compile(r"</?(?:noframes|frameset|frame)\b[^<>]*>", re.IGNORECASE)
 _EACH_ATTRIBUTE = re.compile(_ATTRIBUTE)
 _SITE_WORDS = re.compile(r"\b(?:documentation|docs?|wiki|manual|handbook|help|guide|reference|blog)\b", re.IGNORECASE)
-_CONTENTS_TITLES = frozenset(
-    """index,general index,symbol index,search,search page,search results,contents,table of contents,site map,sitemap,
-    python module index,module index,global module index,concept index,chỉ mục,mục lục,tìm kiếm,索引,总目录,目录,目錄,
-    搜索,搜尋,検索,目次""".replace("\n    ", "").split(",")
-)
 
 
 @dataclass(slots=True)
@@ -78,7 +73,7 @@ def read_drafts(data: bytes, text: CanonicalText, *, in_book: bool = False) -> t
     named = " ".join("".join(next((title.itertext() for title in page.iter("title")), iter(()))).split())
     heads = [draft.text for draft in reader.drafts if draft.kind == "heading" and draft.level == 1]
     title = " ".join(without_marks(heads[0]).split()) if len(heads) == 1 else _page_title(page, named)
-    drafts = _without_outer_links(_indexed(reader.drafts, title))
+    drafts = _without_outer_links(_indexed(reader.drafts))
     return drafts, title, LeftOut(reader.left_out, links.left_out)
 
 
@@ -159,13 +154,12 @@ def _page_title(page: Any, named: str) -> str:
     return named
 
 
-def _indexed(drafts: list[Draft], title: str) -> list[Draft]:
-    """Make all blocks of an index, a search page or a page of links ``contents``."""
+def _indexed(drafts: list[Draft]) -> list[Draft]:
+    """Make all blocks of an index or a page of links ``contents``."""
     letters = sum(len(draft.text) for draft in drafts if draft.kind != "heading")
     linked = [draft for draft in drafts if draft.kind != "heading" and (draft.linked or draft.kind == "contents")]
     share = sum(len(draft.text) for draft in linked) / letters if letters else 0.0
-    is_named = title.strip(" .–—").casefold() in _CONTENTS_TITLES and (share > 0.3 or letters < 1500)
-    if not is_named and (share < 0.9 or len(linked) < 10):
+    if share < 0.9 or len(linked) < 10:
         return drafts
     return [draft if draft.kind in ("heading", "code") else replace(draft, kind="contents") for draft in drafts]
 
