@@ -85,11 +85,11 @@ class _Reader(Draft):
 
     def _line(self, line: str, about: str) -> None:
         if line.startswith("//"):
-            self.left_out["Comments"] += 1
+            self.left_out["comment"] += 1
         elif found := _ATTRIBUTE.fullmatch(line):
             self._attributes[found[1]] = found[2] or ""
         elif found := _DIRECTIVE.fullmatch(line):
-            self.left_out["Included files"] += found[1] == "include"
+            self.left_out["included file"] += found[1] == "include"
         elif found := _HEADING.fullmatch(line):
             self._lists = []
             is_title = len(found[1]) == 1 and not self.title

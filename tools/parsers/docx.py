@@ -6,12 +6,12 @@ which knows no tracked changes, notes, text boxes or shown numbers.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from lxml import etree
 
-from tools.parsers.canonical_text import CanonicalText, Parsed, passages_left_out, things_left_out
+from tools.parsers.canonical_text import CanonicalText, Parsed
 from tools.parsers.docx_styles import (
     Numbering,
     Style,
@@ -74,14 +74,14 @@ class _Document:
         self._noted = {"footnote": 0, "endnote": 0}
         self._forms = {"footnote": "decimal", "endnote": "lowerRoman"}
         self._typed_notes: frozenset[str] = frozenset()
-        self._drawings = Drawings(package)
-        self._gone = self._unknown_signs = 0
+        self._flow = Flow(CanonicalText())
+        self._left_out = self._flow.text.left_out
+        self._drawings = Drawings(package, self._left_out)
         self._comments: set[str] = set()
         self._anchor = ""
         self._note_depth = 0  # of the note that is being read, within those that refer to it
         self._marked_ahead = False  # by a bookmark between paragraphs
         self._carried: _Words | None = None  # of a paragraph whose end is deleted
-        self._flow = Flow(CanonicalText())
 
     def read(self) -> Parsed:
         root: Any = self._package.xml(self._package.main)
@@ -99,14 +99,9 @@ class _Document:
         self._flow.text.leave_headings()
         self._read_edges(root, settings, "footer")
         title = self._flow.title or self._package.title()
-        left_out = (
-            *passages_left_out(self._gone),
-            *things_left_out(len(self._comments), "comment"),
-            *self._drawings.left_out(),
-            *things_left_out(self._unknown_signs, "sign of a picture font", "signs of a picture font"),
-            *self._package.macros_left_out(),
-        )
-        return replace(self._flow.text.parsed(title=title), left_out=left_out)
+        self._left_out["comment"] += len(self._comments)
+        self._left_out["macro"] += self._package.has_macros
+        return self._flow.text.parsed(title=title)
 
     def _read_edges(self, root: Any, settings: Any | None, kind: str) -> None:
         """Write the running heads or feet that pages show, each distinct text once."""
@@ -132,7 +127,7 @@ class _Document:
             elif child.tag in _CONTAINERS:
                 yield from () if _is_unfilled(child) else self._blocks(child)
             elif child.tag in _GONE:
-                self._gone += 1
+                self._left_out["passage"] += 1
             elif child.tag == f"{W}bookmarkStart":
                 self._mark(child)
                 self._marked_ahead = True
@@ -221,7 +216,7 @@ class _Document:
             elif tag in _SIGNS:
                 words.line.say(_SIGNS[tag] if element.get(f"{W}type") != "page" else " ", words.shift)
             elif tag in _GONE:
-                self._gone += any(each.text for each in element.iter(_T, f"{W}delText"))
+                self._left_out["passage"] += any(each.text for each in element.iter(_T, f"{W}delText"))
                 walker.skip_subtree()
             elif tag == f"{W}txbxContent":
                 words.boxes.append(element)
@@ -243,7 +238,7 @@ class _Document:
             self._mark(element)
         elif tag == f"{W}sym":
             sign = symbol(element.get(f"{W}font") or "", element.get(f"{W}char"))
-            self._unknown_signs += not sign
+            self._left_out["sign of a picture font"] += not sign
             words.line.say(sign, words.shift)
         elif tag in DRAWN:
             words.drawn.extend(self._drawings.read(element, self._package.main))
@@ -262,7 +257,7 @@ class _Document:
         gone = bool(hidden or struck)
         said = sum(len(each.text or "") for each in run.iterchildren(_T))
         if gone:
-            self._gone += said > 0 and not words.was_gone
+            self._left_out["passage"] += said > 0 and not words.was_gone
         words.was_gone = gone
         words.shift = raised or 0
         words.letters += said
@@ -292,7 +287,7 @@ class _Document:
         for row in _through(element, _TR):
             properties = row.find(f"{W}trPr")
             if switch(properties, "del"):
-                self._gone += 1
+                self._left_out["passage"] += 1
             elif not switch(properties, "hidden"):
                 rows.append(self._row(row, properties, depth))
         given = child_value(element.find(f"{W}tblPr"), "tblCaption") or ""

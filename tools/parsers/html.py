@@ -6,18 +6,18 @@ indexes are blocks of the kind ``contents``.
 """
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from lxml import etree
 
 from graph.errors import UnreadableDocument
-from tools.parsers.canonical_text import CanonicalText, Parsed, passages_left_out, storable, without_marks
+from tools.parsers.canonical_text import CanonicalText, Parsed, storable, without_marks
 from tools.parsers.html_blocks import Reader
 from tools.parsers.html_formulas import Mark, formulas_of
 from tools.parsers.html_frames import Draft
 from tools.parsers.html_visible import Visibility
-from tools.parsers.link_targets import LinkTargets, addresses_left_out
+from tools.parsers.link_targets import LinkTargets
 from tools.parsers.plain import decode
 
 _CHARSET = re.compile(rb"""<meta[^>]{1,200}?charset\s*=\s*["']?\s*([\w:.-]{1,40})""", re.IGNORECASE)
@@ -34,18 +34,6 @@ _EACH_ATTRIBUTE = re.compile(_ATTRIBUTE)
 _SITE_WORDS = re.compile(r"\b(?:documentation|docs?|wiki|manual|handbook|help|guide|reference|blog)\b", re.IGNORECASE)
 
 
-@dataclass(slots=True)
-class LeftOut:
-    """What of one or several pages is not in the text: hidden passages, and addresses of links."""
-
-    passages: int = 0
-    addresses: int = 0
-
-    def said(self) -> tuple[str, ...]:
-        """Return it in plain sentences."""
-        return (*passages_left_out(self.passages), *addresses_left_out(self.addresses))
-
-
 def read(data: bytes) -> Parsed:
     """Parse the main text of a page; the charset is that of the byte order mark, of its head, or UTF-8.
 
@@ -53,20 +41,20 @@ def read(data: bytes) -> Parsed:
     thousand attributes on one.
     """
     text = CanonicalText()
-    drafts, title, left_out = read_drafts(data, text)
+    drafts, title = read_drafts(data, text)
     write_drafts(text, drafts)
-    return replace(text.parsed(title=title or None), left_out=left_out.said())
+    return text.parsed(title=title or None)
 
 
-def read_drafts(data: bytes, text: CanonicalText, *, in_book: bool = False) -> tuple[list[Draft], str, LeftOut]:
-    """Return the blocks of a page before they are written to a text, its title, and what was left out.
+def read_drafts(data: bytes, text: CanonicalText, *, in_book: bool = False) -> tuple[list[Draft], str]:
+    """Return the blocks of a page before they are written to a text, and its title.
 
     A page ``in_book`` has no frame of a site around its text. Raises as ``read``.
     """
     html = _decoded(data)
     page = _tree(html)
     main = _main_of(page)
-    links = LinkTargets((link.get("href") or "" for link in page.iter("a")), _address(page))
+    links = LinkTargets(text.left_out, (link.get("href") or "" for link in page.iter("a")), _address(page))
     visibility = Visibility(page, in_main=in_book or main.tag != "body")
     reader = Reader(visibility, text.formula, links, formulas_of(page, html))
     reader.read(main)
@@ -74,7 +62,8 @@ def read_drafts(data: bytes, text: CanonicalText, *, in_book: bool = False) -> t
     heads = [draft.text for draft in reader.drafts if draft.kind == "heading" and draft.level == 1]
     title = " ".join(without_marks(heads[0]).split()) if len(heads) == 1 else _page_title(page, named)
     drafts = _without_outer_links(_indexed(reader.drafts))
-    return drafts, title, LeftOut(reader.left_out, links.left_out)
+    text.left_out["passage"] += reader.left_out
+    return drafts, title
 
 
 def read_fragment(html: str, mark: Mark, links: LinkTargets) -> tuple[list[Draft], int] | None:

@@ -9,10 +9,10 @@ from typing import Any
 from lxml import etree
 
 from graph.errors import UnreadableDocument
-from tools.parsers.archives import SafeArchive, open_archive, xml_of
+from tools.parsers.archives import open_archive, xml_of
 from tools.parsers.docx_styles import OF_TABLES, first, in_form, role_named, whole_number
 from tools.parsers.office_flow import BULLET, PAGE, TAB, Role, Spoken
-from tools.parsers.office_package import given_title, macros_left_out, refuse_compound
+from tools.parsers.office_package import Package, given_title, refuse_compound
 from tools.parsers.raised_text import LOWERED, RAISED, ShiftedText
 
 _NAMESPACE = "{urn:oasis:names:tc:opendocument:xmlns:%s:1.0}"
@@ -40,32 +40,22 @@ _DRAWN = frozenset(DRAW + tag for tag in ("object", "object-ole", "image"))
 _COUNTING = tuple(f"{TEXT}page-{what}" for what in ("number", "count", "continuation"))
 
 
-class OpenPackage:
+class OpenPackage(Package):
     """An open OpenDocument file."""
 
     def __init__(self, data: bytes) -> None:
         refuse_compound(data)
-        self._archive: SafeArchive = open_archive(data)
+        super().__init__(open_archive(data))
         # Not parsed: those of OpenOffice.org declare a document type, and some lack their namespace.
         if _MANIFEST in self._archive and _ENCRYPTED in self._archive.read(_MANIFEST):
             raise UnreadableDocument(
                 "The file is encrypted and needs a password.", suggestion="Save it without a password."
             )
 
-    def macros_left_out(self) -> tuple[str, ...]:
-        """Return what is said of a program in the file. It is never read."""
-        programs = (name for name in self._archive if name.startswith(("Basic/", "Scripts/")))
-        return macros_left_out(any(not name.endswith("-lc.xml") for name in programs))
-
-    def data(self, name: str) -> bytes:
-        """Return the bytes of a part. Raises UnreadableDocument if it is missing or broken."""
-        if name not in self._archive:
-            raise UnreadableDocument(f"The file is broken: its part {name} is missing.")
-        return self._archive.read(name)
-
-    def xml(self, name: str) -> Any | None:
-        """Return the root element of a part, None if there is no such part."""
-        return xml_of(self._archive.read(name), name=name) if name in self._archive else None
+    @property
+    def has_macros(self) -> bool:
+        """Return whether the file holds a program. It is never read."""
+        return any(name.startswith(("Basic/", "Scripts/")) and not name.endswith("-lc.xml") for name in self._archive)
 
     def body(self, kind: str, called: str) -> tuple[Any, Any]:
         """Return the root of the content and the body in it of a kind, such as "text".

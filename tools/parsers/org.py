@@ -73,7 +73,7 @@ class _Reader(Draft):
                 self.block(kind, inside, depth)
             elif _DRAWER.fullmatch(line) and (end := ends[bisect_left(ends, at)]) < at + _LONGEST_DRAWER:
                 at = end + 1
-                self.left_out["Drawers"] += 1
+                self.left_out["drawer"] += 1
             elif _LATEX_LINE.fullmatch(line):
                 self.more("\\[" + line if "\\begin" in line else line + "\\]")
             elif line.lstrip().startswith("|"):
@@ -91,7 +91,7 @@ class _Reader(Draft):
             if found[1].lower() in ("title", "caption"):
                 self.begin("caption" if found[1].lower() == "caption" else "title", found[2])
         elif re.match(r"[ \t]*#(?:[ \t]|$)", line):
-            self.left_out["Comments"] += 1
+            self.left_out["comment"] += 1
         elif found := re.fullmatch(r"[ \t]*:(?:[ ](.*))?", line):
             self.code([found[1] or ""])
         elif found := _ITEM.fullmatch(line):

@@ -7,13 +7,12 @@ targets and titles are anchors.
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 from docutils import nodes
 from lxml import etree
 
-from tools.parsers.canonical_text import CanonicalText, Parsed, passages_left_out, storable, unwrapped
+from tools.parsers.canonical_text import CanonicalText, Parsed, storable, unwrapped
 from tools.parsers.html import write_drafts
 from tools.parsers.html_blocks import Reader
 from tools.parsers.html_frames import Frame
@@ -48,12 +47,13 @@ def read(data: bytes) -> Parsed:
     page = etree.Element("main")
     _Page(tree).write(tree, page)
     text = CanonicalText()
-    links = LinkTargets(each.get("href") for each in page.iter("a"))
+    links = LinkTargets(text.left_out, (each.get("href") for each in page.iter("a")))
     formulas = frozenset(page.iterfind(".//span[@class='math']"))
     reader = _Reader(_AllSeen(page, in_main=True), text.formula, links, formulas)
     reader.read(page)
     write_drafts(text, reader.drafts)
-    return replace(text.parsed(), left_out=(*passages_left_out(struck_out), *links.told()))
+    text.left_out["passage"] += struck_out
+    return text.parsed()
 
 
 class _AllSeen(Visibility):

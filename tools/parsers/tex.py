@@ -33,7 +33,7 @@ _SILENT = re.compile(  # with their arguments
 )
 _FIRST_SILENT = frozenset({"href", "textcolor", "colorbox", "parbox", "resizebox"})
 _READ = frozenset({"caption", "footnote", "thanks", "SI", "qty"})
-_LEFT_OUT = {"includegraphics": "Pictures", "input": "Included files", "include": "Included files"}
+_LEFT_OUT = {"includegraphics": "picture", "input": "included file", "include": "included file"}
 _GROUPS = {"thebibliography": 1, "minipage": 2, "multicols": 2, "adjustbox": 2}  # of an environment, that are no text
 _SIGNS = {
     "ss": "ß", "o": "ø", "O": "Ø", "ae": "æ", "AE": "Æ", "oe": "œ", "OE": "Œ", "aa": "å", "AA": "Å", "l": "ł", "L": "Ł",
@@ -62,7 +62,7 @@ def read(data: bytes) -> Parsed:
     text, comments = _COMMENT.subn(r"\1", source(data).replace("\r\n", "\n"))
     reader = _Reader(text)
     reader.read_all()
-    reader.left_out["Comments"] += comments
+    reader.left_out["comment"] += comments
     return reader.parsed()
 
 
@@ -218,7 +218,7 @@ class _Reader(Draft):
         if _DISPLAYED.fullmatch(kind):
             self._formula(re.sub(r"^\{\d+\}", "", inside) if "alignat" in kind else inside)
         elif kind == "comment" or kind.endswith("picture"):
-            self.left_out["Comments" if kind == "comment" else "Drawings"] += 1
+            self.left_out["comment" if kind == "comment" else "drawing"] += 1
         else:
             self._flush()
             self.code(re.sub(r"\A(?:\{[^{}\n]*\})?[ \t]*\n", "", inside).rstrip().split("\n"))
