@@ -3,16 +3,16 @@
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from api.dialects.citation_marks import bracket, marked_pieces
 from api.dialects.section_buffer import FinalSection
 from graph.evidence import Segment, SegmentBlock
 from graph.ports import CheckedClaim, WrittenSection
+from tests.fakes import check_section
 from tests.wire.texts import citation, claim, source
 from text.answer_markdown import units
-from tools.claims.code_checker import check_section
 
 CODE = "for host in hosts:\n    ping(host)\n\n    if lost:\n        page_someone()"
 TEXT = f"To watch the hosts, run:\n\n{CODE}\n\nIt stops by itself."
@@ -97,7 +97,6 @@ def test_code_waits_until_its_fence_is_closed_while_it_is_written() -> None:
 LINES = st.lists(st.sampled_from(["a = 1", "  b()", "", "\tc", "d  ", "```", "~~~~", "    e"]), max_size=6)
 
 
-@settings(deadline=None, max_examples=50)
 @given(LINES, LINES, st.sampled_from(["```", "~~~", "    "]))
 def test_whatever_is_found_is_the_code_line_by_line(stored: list[str], written: list[str], fence: str) -> None:
     code = "\n".join(stored).strip("\n ")

@@ -10,37 +10,32 @@ import { sourceButton, sourceOf } from "./answer_sources.js";
 import { icon } from "./icons.js";
 import { passageText, quotedFrom } from "./passage.js";
 
-/** @typedef {import("../api/types.js").Position} Position */
-/** @typedef {import("../api/types.js").Disagreement} Disagreement */
-
 /** Show sources that contradict each other. @param {App} app @param {Answer} answer */
 export function disagreements(app, answer) {
   if (!answer.disagreements.length) return null;
   const told = answer.disagreements.map((each) => h("li", null, sidesOf(app, answer, each) ?? bare(app, answer, each)));
-  return h("section", { class: "disagreements", "aria-label": words.apart.disputed(answer.disagreements.length) }, h("ul", null, told));
+  return h("section", { class: "disagreements", "aria-label": words.apart.disputed({ count: answer.disagreements.length }) }, h("ul", null, told));
 }
 
-/** @param {App} app @param {Answer} answer @param {Disagreement} disagreement */
+/** @param {App} app @param {Answer} answer @param {Wire.Disagreement} disagreement */
 function sidesOf(app, answer, disagreement) {
   const positions = positionsOf(disagreement);
   if (!positions.length) return null;
   const days = new Set(positions.map(({ date, dated_by: by }) => (by === "document" ? date : "")));
   const isDated = days.size > 1 && !days.has("");
-  return h(
-    "ol",
-    { class: "positions" },
+  return h("ol", { class: "positions" },
     positions.map((position, at) => h("li", { class: "section" }, sideOf(app, answer, position, isDated && at === 0))),
   );
 }
 
-/** @param {App} app @param {Answer} answer @param {Position} position @param {boolean} newest */
+/** @param {App} app @param {Answer} answer @param {Wire.Position} position @param {boolean} newest */
 function sideOf(app, answer, position, newest) {
   const { document_id: documentId, title, value, dated_by: by, date } = position;
   const source = sourceOf(answer.sources, position.segment_id);
   const numbered = source ? number(numbersOf(answer).get(source.index) ?? source.index) : "";
   const cited = citationOf(answer, position);
   const own = by === "document" ? { date, dated_by: by } : { date: "" }; // the day on which it was stored decides nothing
-  const label = words.proof.marker(numbered, title, words.proof.read);
+  const label = words.proof.marker({ number: numbered, title, verdict: words.proof.read });
   const onclick = () => app.read({ documentId, title, citations: [cited], at: 0 });
   const sign = numbered ? h("span", null, numbered) : icon("book");
   const way = h("button", { type: "button", class: "marker quoted", "aria-label": label, onclick }, sign);
@@ -52,7 +47,7 @@ function sideOf(app, answer, position, newest) {
   return [value ? h("p", { class: "value", dir: "auto" }, value) : null, from, shown];
 }
 
-/** Give the citation of a position, or make one of it. @param {Answer} answer @param {Position} position @returns {Citation} */
+/** Give the citation of a position, or make one of it. @param {Answer} answer @param {Wire.Position} position @returns {Citation} */
 function citationOf({ sections, sources }, { segment_id, document_id, start, end, quote }) {
   const told = sections.filter(bothQuoted).flatMap(({ claims }) => (claims ?? []).flatMap(({ citations }) => citations));
   const known = told.find((each) => each.document_id === document_id && each.start === start && each.end === end);
@@ -62,7 +57,7 @@ function citationOf({ sections, sources }, { segment_id, document_id, start, end
   return { ...place, quote, origin: "cited", verdict: "supported", source_index: source?.index ?? 0, section_index: -1 };
 }
 
-/** Show a disagreement of which no positions are told. @param {App} app @param {Answer} answer @param {Disagreement} disagreement */
+/** Show a disagreement of which no positions are told. @param {App} app @param {Answer} answer @param {Wire.Disagreement} disagreement */
 function bare(app, answer, { segment_ids, reason }) {
   const sources = [...new Set(segment_ids.flatMap((id) => sourceOf(answer.sources, id) ?? []))]; // newest first
   const numbers = numbersOf(answer);

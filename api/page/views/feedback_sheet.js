@@ -1,7 +1,7 @@
 /** What is wrong with an answer: a reason, the claim that is meant, and words; and the way to withdraw it. */
 
 import { h } from "../dom.js";
-import { along } from "../words/along/index.js";
+import { words } from "../words/index.js";
 import { openDialog } from "./dialog.js";
 import { textButton } from "./icons.js";
 
@@ -9,16 +9,14 @@ const LONGEST = 2000;
 const SHOWN = 160; // characters of a claim
 const WHOLE = "";
 
-/** @typedef {import("../api/types.js").NewFeedback} NewFeedback */
-
 /**
  * Open the sheet.
  * @param {Answer} answer
  * @param {Feedback | null} given What was said before.
- * @param {(feedback: NewFeedback | null) => Promise<boolean>} say Nothing withdraws it.
+ * @param {(feedback: Wire.NewFeedback | null) => Promise<boolean>} say Nothing withdraws it.
  */
 export function feedbackSheet(answer, given, say) {
-  const said = along().feedback;
+  const said = words.feedback;
   const claims = answer.sections.flatMap((section, index) =>
     (section.claims ?? []).map(({ start, end, text }) => ({ section_index: index, start, end, text })),
   );
@@ -58,7 +56,7 @@ export function feedbackSheet(answer, given, say) {
     });
   }
 
-  /** @param {NewFeedback | null} feedback */
+  /** @param {Wire.NewFeedback | null} feedback */
   async function done(feedback) {
     if (await say(feedback)) dialog.close();
   }

@@ -6,15 +6,12 @@ import { words } from "../words/index.js";
 import { said } from "../words/problems.js";
 import { questionList } from "./offers.js";
 
-/** @typedef {import("../api/types.js").Guide} Guide */
-/** @typedef {import("../api/types.js").GuideSentence | import("../api/types.js").GuideHeading} Place */
+/** @typedef {Wire.GuideSentence | Wire.GuideHeading} Place */
 
 /** Make the fold with the guide to the document that is read. @param {App} app */
 export function guideFold(app) {
   const body = h("div", { class: "guide-body" });
-  const element = h(
-    "details",
-    { class: "guide", ontoggle: () => void open() },
+  const element = h("details", { class: "guide", ontoggle: () => void open() },
     h("summary", null, words.ways.guide.label),
     body,
   );
@@ -52,7 +49,7 @@ export function guideFold(app) {
   };
 }
 
-/** Tell how a document begins, its contents and what it answers. @param {App} app @param {Guide} guide */
+/** Tell how a document begins, its contents and what it answers. @param {App} app @param {Wire.Guide} guide */
 export function contents(app, guide) {
   const { sentences, outline, questions } = guide;
   if (!sentences.length && outline.length < 2 && !questions.length) {
@@ -78,13 +75,9 @@ export function placeList(app, { document_id, title }, kind, places) {
     const citation = { ...place, segment_id, document_id, quote: place.text, source_index: 0, section_index: -1 };
     app.read({ documentId: document_id, title, citations: [{ ...citation, origin: "matched", verdict: "unverified" }], at: 0 });
   };
-  return h(
-    "ul",
-    { class: kind },
+  return h("ul", { class: kind },
     places.map((place) =>
-      h(
-        "li",
-        { class: "depth" in place ? `depth-${Math.min(place.depth, 3)}` : null },
+      h("li", { class: "depth" in place ? `depth-${Math.min(place.depth, 3)}` : null },
         h("button", { type: "button", class: "quiet", dir: "auto", onclick: read(place) }, place.text),
       ),
     ),

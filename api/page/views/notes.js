@@ -2,20 +2,14 @@
 
 import { fill, h } from "../dom.js";
 import { readable } from "../text/reading.js";
-import { labels as saving } from "../words/along/labels.js";
-import { words as page } from "../words/index.js";
-import { words } from "../words/notes/index.js";
-import { labels } from "../words/notes/labels.js";
+import { words } from "../words/index.js";
 import { openDialog } from "./dialog.js";
 import { icon, textButton } from "./icons.js";
 import { menuButton } from "./menu.js";
 import { noteEntry, written } from "./notes_entry.js";
 import { showNotes } from "./notes_place.js";
+import { savingActions } from "./take_menu.js";
 import { saveFile } from "./taking.js";
-
-/** @typedef {import("../state/app.js").App} App */
-/** @typedef {import("../api/types.js").Note} Note */
-/** @typedef {import("../api/types.js").NoteSummary} NoteSummary */
 
 const PAUSE = 1000; // milliseconds after the last key
 
@@ -27,7 +21,7 @@ const PAUSE = 1000; // milliseconds after the last key
  */
 export function notes(app, id, drawn) {
   const body = h("div", { class: "note" });
-  const dialog = openDialog(labels().notes, { class: "notes" }, body);
+  const dialog = openDialog(words.notes.label, { class: "notes" }, body);
   void app.attempt(async () => {
     await readable();
     if (id) await one(app, dialog, body, id);
@@ -39,9 +33,9 @@ export function notes(app, id, drawn) {
 
 /** @param {App} app @param {HTMLElement} body */
 async function list(app, body) {
-  const said = words();
+  const said = words.notes;
   const rows = h("ul", null);
-  const more = textButton("small", () => void app.attempt(read), page.sessions.more);
+  const more = textButton("small", () => void app.attempt(read), words.sessions.more);
   /** @type {string | null} */
   let cursor = null;
 
@@ -53,16 +47,12 @@ async function list(app, body) {
     more.hidden = !cursor;
   }
 
-  /** @param {NoteSummary} note */
+  /** @param {Wire.NoteSummary} note */
   function row({ note_id: id, title, entries, shared }) {
-    return h(
-      "li",
-      null,
-      h(
-        "button",
-        { type: "button", class: "quiet", onclick: () => showNotes(app, id) },
+    return h("li", null,
+      h("button", { type: "button", class: "quiet", onclick: () => showNotes(app, id) },
         h("strong", { dir: "auto" }, title),
-        h("span", { class: "muted" }, [said.entries(entries), shared && said.shared].filter(Boolean).join(" · ")),
+        h("span", { class: "muted" }, [said.entries({ count: entries }), shared && said.shared].filter(Boolean).join(" · ")),
       ),
     );
   }
@@ -77,10 +67,11 @@ async function list(app, body) {
 
 /** @param {App} app @param {HTMLDialogElement} dialog @param {HTMLElement} body @param {string} id */
 async function one(app, dialog, body, id) {
-  const said = words();
+  const said = words.notes;
   const path = `api/notes/${id}`;
+  const administers = app.person.value?.scopes?.includes("admin") ?? false;
   const back = textButton("quiet small", () => showNotes(app), icon("back"), said.all);
-  /** What was typed and is not saved yet. @type {import("../api/types.js").NoteChange} */
+  /** What was typed and is not saved yet. @type {Wire.NoteChange} */
   let typed = {};
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   let pause;
@@ -92,7 +83,7 @@ async function one(app, dialog, body, id) {
   }, { once: true });
   await read();
 
-  /** Save what is typed in a while, if no more comes. @param {import("../api/types.js").NoteChange} change */
+  /** Save what is typed in a while, if no more comes. @param {Wire.NoteChange} change */
   function keep(change) {
     typed = { ...typed, ...change };
     clearTimeout(pause);
@@ -110,7 +101,7 @@ async function one(app, dialog, body, id) {
 
   /** @param {number} [at] Which entry is to have the focus. */
   async function read(at = -1) {
-    const { note, entries } = /** @type {Note} */ (await app.client.json(path, { list: "entries" }));
+    const { note, entries } = /** @type {Wire.Note} */ (await app.client.json(path, { list: "entries" }));
     const shown = entries.map((entry, place) => noteEntry(app, entry, note.is_own && {
       up: place > 0 && (() => void move(place, -1)),
       down: place < entries.length - 1 && (() => void move(place, 1)),
@@ -124,19 +115,16 @@ async function one(app, dialog, body, id) {
     }
     fill(
       body,
-      h("div", { class: "tools" }, back, menuButton(said.save, "take", () => /** @type {const} */ (["md", "docx", "html"]).map((format) => ({
-        text: saving()[format],
-        icon: /** @type {const} */ ("page"),
-        act: () => void saveFile(app, `${path}/export`, format),
-      }))), note.is_own && deleting()),
+      h("div", { class: "tools" }, back, menuButton(said.save, "take", () => savingActions((format) => void saveFile(app, `${path}/export`, format))), (note.is_own || administers) && deleting()),
       ...(note.is_own ? fields(note) : [h("h3", { dir: "auto" }, note.title), note.text && written(note.text)]),
+      (note.is_own || administers) && sharing(note),
       shown.length ? h("ol", { class: "entries" }, shown) : h("p", { class: "muted" }, said.empty),
     );
     if (at >= 0) (shown[at] ?? back).querySelector("button")?.focus();
   }
 
-  /** @param {NoteSummary} note */
-  function fields({ title, text, shared }) {
+  /** @param {Wire.NoteSummary} note */
+  function fields({ title, text }) {
     const name = h("input", { type: "text", class: "name", maxlength: 255, dir: "auto", "aria-label": said.title, ".value": title });
     name.oninput = () => keep({ title: name.value.trim() || title });
     name.onchange = () => {
@@ -146,9 +134,17 @@ async function one(app, dialog, body, id) {
     const area = h("textarea", { rows: 3, maxlength: 20_000, dir: "auto", "aria-label": said.text, placeholder: said.text, ".value": text });
     area.oninput = () => keep({ text: area.value.trim() });
     area.onchange = () => void save();
-    const share = h("input", { type: "checkbox", checked: shared });
-    share.onchange = () => void change(() => send({ shared: share.checked }));
-    return [name, area, h("label", { class: "choice" }, share, said.share)];
+    return [name, area];
+  }
+
+  /** @param {Wire.NoteSummary} note */
+  function sharing({ shared, is_own: isOwn }) {
+    const box = h("input", { type: "checkbox", checked: shared });
+    box.onchange = () => void change(async () => {
+      await send({ shared: box.checked });
+      if (!isOwn) showNotes(app); // whoever ended that another's is shared reads it no more
+    });
+    return h("label", { class: "choice" }, box, said.share);
   }
 
   function deleting() {
@@ -160,7 +156,7 @@ async function one(app, dialog, body, id) {
     return button;
   }
 
-  /** @param {import("../api/types.js").NoteChange} json */
+  /** @param {Wire.NoteChange} json */
   const send = (json) => app.client.send(path, { method: "PATCH", json });
 
   /** @param {() => Promise<unknown>} act @param {number} [at] Which entry is to have the focus then; without it nothing is drawn anew. */

@@ -47,9 +47,7 @@ export function reader(app, place) {
   const failed = h("div", { class: "failed", role: "alert", hidden: true });
   const close = iconButton("close", words.reader.close, () => app.reading.set(null), "quiet close");
   close.append(icon("back")); // where the answer lies below
-  const header = h(
-    "header",
-    null,
+  const header = h("header", null,
     h("div", { class: "top" }, title, close),
     links.element,
     guide?.element,
@@ -109,7 +107,7 @@ export function reader(app, place) {
     }
   }
 
-  /** Whether a document, or this version of it, is not on show. @param {import("../api/types.js").Document} document */
+  /** Whether a document, or this version of it, is not on show. @param {Wire.Document} document */
   function isNew({ document_id: id, updated_at: at }) {
     return content?.document.document_id !== id || content.document.updated_at !== at;
   }
