@@ -34,13 +34,7 @@ from tools.notes.notes import Notes
 from tools.originals.originals import Originals
 from tools.parsers import formats
 from tools.process.engines import index_worker, open_databases, open_milvus
-from tools.retrieval.candidates import (
-    DEADLINE_SECONDS,
-    LEAST_SEGMENTS,
-    CandidateEngine,
-    Candidates,
-    IndexFollower,
-)
+from tools.retrieval.candidates import DEADLINE_SECONDS, LEAST_SEGMENTS, CandidateEngine, Candidates, IndexFollower
 from tools.retrieval.flat_indexes import FlatIndexes
 from tools.retrieval.hybrid_search import HybridSearcher
 from tools.retrieval.library_embedder import open_library_embedder
@@ -167,10 +161,7 @@ async def open_library(settings: Settings) -> AsyncIterator[Library]:
             if milvus is not None:
                 await milvus.warm()
             found = sandboxed if settings.web.fetch_pages or settings.mcp_search else ingestor
-            async with (
-                open_web(settings, found, searcher) as web,
-                open_mcp_search(settings, found, searcher) as mcp,
-            ):
+            async with open_web(settings, found, searcher) as web, open_mcp_search(settings, found, searcher) as mcp:
                 yield Library(
                     settings=settings,
                     database=database,
