@@ -9,14 +9,13 @@ from typing import Annotated, Any, Literal, get_args
 from uuid import UUID
 
 from fastapi import APIRouter, Depends, Query, Request, Response, status
-from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, TypeAdapter, ValidationError
 from sse_starlette import EventSourceResponse, ServerSentEvent
 from starlette.convertors import StringConvertor, register_url_convertor
 from starlette.datastructures import UploadFile
 
 from api.dependencies import Me, OpenLibrary, needs
-from api.document_upload import FORM_FIELDS, document_of_form, form_schema
+from api.document_upload import FORM_FIELDS, document_of_form, form_schema, in_body, missing
 from api.fields import Cursor, Limit
 from api.problems import problems
 from api.stream import HEADERS, PING_SECONDS, client_left, stream_responses
@@ -109,18 +108,16 @@ def _accepted(job: Job, prefer: Preference | None = None) -> Response:
 async def _read_files(request: Request) -> list[NewDocument]:
     """Read a form with several files. Raises RequestValidationError."""
     if not request.headers.get("content-type", "").lower().startswith("multipart/form-data"):
-        raise RequestValidationError([{"type": "missing", "loc": ("body", "file"), "msg": "Send multipart/form-data."}])
+        raise missing("file", "Send multipart/form-data.")
     async with request.form(max_files=MOST_FILES, max_fields=FORM_FIELDS) as form:
         files = [each for each in form.getlist("file") if isinstance(each, UploadFile)]
         fields = {name: value for name, value in form.items() if name != "file"}
         if not files:
-            raise RequestValidationError([{"type": "missing", "loc": ("body", "file"), "msg": "Field required"}])
+            raise missing("file", "Field required")
         try:
             shared = document_of_form(fields)
         except ValidationError as error:
-            raise RequestValidationError(
-                [{**fault, "loc": ("body", *fault["loc"])} for fault in error.errors()]
-            ) from error
+            raise in_body(error) from error
         return [replace(shared, name=each.filename or "", data=await each.read(), text=None) for each in files]
 
 
