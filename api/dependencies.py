@@ -119,10 +119,6 @@ def granted_runner(request: HTTPConnection) -> GrantedRunner:
     return GrantedRunner(request.app.state.citewell, state.identity, state.grant, state.audited)
 
 
-async def _runner(request: Request) -> GrantedRunner:
-    return granted_runner(request)
-
-
 async def _known_tags(request: Request) -> list[str]:
     """Return the entity tags of the client's cached copies."""
     return [tag.strip() for tag in request.headers.get("if-none-match", "").split(",")]
@@ -145,7 +141,6 @@ async def _asker(request: Request) -> Asker:
 
 OpenLibrary = Annotated[Library, Depends(_library)]
 Asking = Annotated[Asker, Depends(_asker)]
-OpenRunner = Annotated[GrantedRunner, Depends(_runner)]
 Me = Annotated[Identity, Depends(identify)]
 Granted = Annotated[Grant, Depends(_grant)]
 KnownTags = Annotated[list[str], Depends(_known_tags)]

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Header, Query, Request, Response, status
 from pydantic import TypeAdapter
 from sse_starlette import EventSourceResponse, ServerSentEvent
 
-from api.dependencies import AppSettings, Asking, Me, OpenLibrary, OpenRunner, needs
+from api.dependencies import Asking, Me, OpenLibrary, needs
 from api.dialects.native.encoder import NativeEncoder
 from api.dialects.native.schemas import (
     FinishedRun,
@@ -158,20 +158,12 @@ EVENTS = stream_responses(
     responses={**EVENTS, **problems(400, 404, 409, 413, 422, 429, 502, 503)},
 )
 @needs("ask")
-async def start_run(
-    session_id: UUID,
-    body: NewRun,
-    request: Request,
-    me: Me,
-    settings: AppSettings,
-    library: OpenLibrary,
-    runner: OpenRunner,
-) -> Any:
+async def start_run(session_id: UUID, body: NewRun, request: Request, by: Asking) -> Any:
     """Ask a question in a session."""
     ticked = [str(page_id) for page_id in body.page_ids]
     collections = [str(each) for each in body.collection_ids]
-    collected = await library.collections.resolve(me, collections, beside=ticked)
-    run = await runner.start(str(session_id), body.to_run_request(me, settings.run_knobs, collected))
+    collected = await by.library.collections.resolve(by.me, collections, beside=ticked)
+    run = await by.runner.start(str(session_id), body.to_run_request(by.me, by.settings.run_knobs, collected))
     if body.stream:
         return RunStream(run, NativeEncoder(), body.on_disconnect)
     end = await wait_for_end(run, request, body.on_disconnect)
@@ -193,14 +185,12 @@ async def get_run(run_id: UUID, me: Me, library: OpenLibrary) -> RunStatus:
     responses={**EVENTS, 204: {"description": "The reader has received the whole run."}, **problems(404, 422, 503)},
 )
 @needs("ask")
-async def join_run(
-    run_id: UUID, request: Request, me: Me, runner: OpenRunner, last_event_id: LastEventId = None
-) -> Any:
+async def join_run(run_id: UUID, request: Request, by: Asking, last_event_id: LastEventId = None) -> Any:
     """Join a run, or join it again: all its events, or those after `Last-Event-ID`."""
     position = resume_position(request)
     if position is not None and position.run_id != str(run_id):
         raise InvalidRequest("Last-Event-ID: it belongs to another run.")
-    run = await runner.join(me, str(run_id))
+    run = await by.runner.join(by.me, str(run_id))
     after = position.seq if position is not None else 0
     if after and await run.is_over(after):
         return Response(status_code=status.HTTP_204_NO_CONTENT)
