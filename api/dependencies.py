@@ -57,11 +57,6 @@ async def identify(request: Request) -> Identity:
     return identity
 
 
-async def _grant(request: Request) -> Grant:
-    grant: Grant = request.state.grant
-    return grant
-
-
 class GrantedRunner:
     """The runner on behalf of the credentials of one request: within their spaces and limits, and audited."""
 
@@ -126,23 +121,28 @@ async def _known_tags(request: Request) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Asker:
-    """Who asks a question, and what answers it."""
+    """Who sends a request, by which credentials, and what answers it."""
 
     me: Identity
+    grant: Grant
     settings: Settings
-    library: Library
+    citewell: Citewell
     runner: GrantedRunner
+
+    @property
+    def library(self) -> Library:
+        """The open library."""
+        return self.citewell.library
 
 
 async def _asker(request: Request) -> Asker:
-    state = request.app.state
-    return Asker(request.state.identity, state.settings, state.citewell.library, granted_runner(request))
+    app, state = request.app.state, request.state
+    return Asker(state.identity, state.grant, app.settings, app.citewell, granted_runner(request))
 
 
 OpenLibrary = Annotated[Library, Depends(_library)]
 Asking = Annotated[Asker, Depends(_asker)]
 Me = Annotated[Identity, Depends(identify)]
-Granted = Annotated[Grant, Depends(_grant)]
 KnownTags = Annotated[list[str], Depends(_known_tags)]
 
 

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from fastapi import APIRouter, Query, Request, Response
 
-from api.dependencies import Me, OpenLibrary, address_of, needs
+from api.dependencies import Asking, address_of, needs
 from api.fields import optional
 from api.problems import problems
 from tools.exports.exported import Transcript
@@ -38,15 +38,14 @@ async def export_session(
     session_id: UUID,
     format: Format,
     request: Request,
-    me: Me,
-    library: OpenLibrary,
+    by: Asking,
     message: OneAnswer = None,
     through: Branch = None,
     language: Wording = "en",
 ) -> Response:
     """Export a session or an answer with its proof; what you may not read any more is left out, and said to be."""
-    transcript = await exports_of(library).transcript(
-        me, str(session_id), message=optional(message), through=optional(through), base_url=address_of(request)
+    transcript = await exports_of(by.library).transcript(
+        by.me, str(session_id), message=optional(message), through=optional(through), base_url=address_of(request)
     )
     return await file_of(transcript, format, language)
 
