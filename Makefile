@@ -61,6 +61,7 @@ format: .venv/dev.installed ## put formatting and import order right
 
 page: .venv/dev.installed $(PAGE)/node_modules/.package-lock.json ## bundle the page anew, with its types and what it takes from npm
 	@$(RUN)/python -m tests.page.wire_types
+	@node $(PAGE)/catalogue_types.mjs
 	@node $(PAGE)/build.mjs
 
 bench: .venv/dev.installed ## measure speed and memory; writes bench/results.json

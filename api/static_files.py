@@ -23,6 +23,7 @@ MEDIA_TYPES = {
     ".html": "text/html; charset=utf-8",
     ".js": "text/javascript; charset=utf-8",
     ".css": "text/css; charset=utf-8",
+    ".json": "application/json",
     ".svg": "image/svg+xml; charset=utf-8",
     ".png": "image/png",
     ".webmanifest": "application/manifest+json",
@@ -35,7 +36,7 @@ MEDIA_TYPES = {
 NOT_KEPT = (BESIDE + "/", EMBED)
 # A module's static imports. Neither `import()` nor a type import in a comment begins a line.
 _STATIC_IMPORT = re.compile(
-    r"""^\s*(?:import\s*|(?:import\b|export\b|\})[^;"'(\n]*\bfrom\s*)["'](\.{1,2}/[^"'\n]+)["']""", re.MULTILINE
+    r"""^\s*(?:import\s*|(?:import\b|export\b|\})[^;"'(\n]*\bfrom\s*)["'](\.{1,2}/[^"'\n]+\.js)["']""", re.MULTILINE
 )
 
 

@@ -33,7 +33,7 @@ async def spending(caller: Caller, by: Group = "day", days: Days = 30, me: OnlyM
         until = spent.gate.today()
         since = until - timedelta(days=days - 1)
         rows = await spent.report(identity, by, since=since, until=until, everyone=not me)
-        total = await spent.total(identity, since=since, until=until, everyone=not me)
+        [total] = await spent.report(identity, None, since=since, until=until, everyone=not me)
         limits = await spent.limits(identity, everyone=not me)
     if caller.as_json:
         print_json(

@@ -51,14 +51,17 @@ export function change(element, attributes) {
 }
 
 /**
- * Put these children in the place of those that an element has; children that are there already stay as they are.
+ * Put these children in the place of those that an element has; children and texts that are there already stay as they are.
  * @param {Element} element
  * @param {...(Child | Child[])} children
  */
 export function fill(element, ...children) {
   const wanted = present(children.flat());
   const { childNodes } = element;
-  const other = wanted.findIndex((child, at) => child !== childNodes[at]);
+  const other = wanted.findIndex((child, at) => {
+    const there = childNodes[at];
+    return typeof child === "string" ? !(there instanceof Text && there.data === child) : there !== child;
+  });
   const same = other < 0 ? wanted.length : other;
   if (same < childNodes.length) element.replaceChildren(...wanted);
   else if (same < wanted.length) element.append(...wanted.slice(same));
@@ -68,7 +71,7 @@ export function fill(element, ...children) {
 function present(children) {
   const kept = [];
   for (const child of children) {
-    if (child === null || child === undefined || child === false) continue;
+    if (child === null || child === undefined || child === false || child === "") continue;
     kept.push(typeof child === "number" ? String(child) : child);
   }
   return kept;

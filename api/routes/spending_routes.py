@@ -99,16 +99,16 @@ async def read_spending(
     first = since or last - timedelta(days=DAYS - 1)
     if not 0 <= (last - first).days <= MOST_DAYS:
         raise InvalidRequest(f"since: it has to be at most {MOST_DAYS} days before until.")
-    keys = None
+    spending, keys = asker.library.spending, None
     if everyone and asker.me.spaces is not None:
         within = await ApiKeys(asker.library.database, asker.library.workspaces).list(
             asker.me.workspace, within=asker.me.spaces
         )
         keys = [key.key_id for key in within]
-    rows = await asker.library.spending.report(asker.me, by, since=first, until=last, everyone=everyone, keys=keys)
-    total = await asker.library.spending.total(asker.me, since=first, until=last, everyone=everyone, keys=keys)
+    rows = await spending.report(asker.me, by, since=first, until=last, everyone=everyone, keys=keys)
+    [total] = await spending.report(asker.me, None, since=first, until=last, everyone=everyone, keys=keys)
     currency = asker.settings.spending.currency
-    held = await asker.library.spending.limits(asker.me, everyone=everyone and keys is None)
+    held = await spending.limits(asker.me, everyone=everyone and keys is None)
     limits = [DayLimit(**each.document(currency)) for each in held]
     return SpendingReport(
         of=of,
@@ -118,5 +118,5 @@ async def read_spending(
         total=Use(**total.document()),
         rows=[UseOf(name=row.name, **row.document()) for row in rows],
         limits=limits,
-        day_ends_at=asker.library.spending.day_ends_at().astimezone(UTC),
+        day_ends_at=spending.day_ends_at().astimezone(UTC),
     )

@@ -1,21 +1,20 @@
-"""What the page says in English, by the key of its tables of words: tests hold while a sentence is worded anew."""
+"""What the page says, by the key of its catalogues of words: tests hold while a sentence is worded anew."""
 
-import re
-from functools import cache
+import json
+from functools import cache, reduce
 from pathlib import Path
+from typing import Any
 
 WORDS = Path(__file__).parents[2] / "api" / "page" / "words"
+LANGUAGES = ("en", "vi", "zh", "ar")
 
 
 @cache
+def catalogue(language: str) -> dict[str, Any]:
+    """Return all that the page says in a language."""
+    return dict(json.loads((WORDS / f"{language}.json").read_text("utf-8")))
+
+
 def english(path: str) -> str:
-    """Return the text of a key, the first where it has several: ``answer.stopReasons.error``, ``shelf/notes.same``."""
-    folder, _, keys = path.rpartition("/")
-    files = [WORDS / folder / name for name in ("en.js", "labels.js", "index.js")]
-    tables, at = "".join(file.read_text("utf-8") for file in files if file.is_file()), 0
-    *outer, last = keys.split(".")
-    for pattern in (*(rf"\b{key}(?::| =) \{{" for key in outer), rf'\b{last}: \[?"([^"]*)"'):
-        found = re.compile(pattern).search(tables, at)
-        assert found is not None, f"the page has no words for {path}"
-        at, text = found.end(), found[found.re.groups]
-    return text
+    """Return what a key such as ``answer.stopReasons.error`` says in English."""
+    return str(reduce(lambda part, key: part[key], path.split("."), catalogue("en")))

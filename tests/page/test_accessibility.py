@@ -233,7 +233,7 @@ async def test_pages_of_documents_and_links(chromium_page: Visits, model_site: S
     await expect(page.get_by_role("heading", level=1)).to_have_text("Staff handbook")
     await accessible(page, "a document's own page")
     await page.goto(f"{model_site.url}/links/forged")
-    await expect(page.get_by_role("heading", level=1)).to_have_text(english("viewer/shut"))
+    await expect(page.get_by_role("heading", level=1)).to_have_text(english("viewer.shut"))
     await accessible(page, "a link that does not open")
 
 

@@ -54,17 +54,17 @@ async def test_a_reader_says_what_an_answer_is_worth(extractive_site: Site, chro
     await expect(good).to_have_attribute("aria-pressed", "false")
     await good.click()
     await expect(good).to_have_attribute("aria-pressed", "true")
-    await expect(page.get_by_text(english("along/said.up"))).to_be_attached()
+    await expect(page.get_by_text(english("along.said.up"))).to_be_attached()
     await page.reload()
     await expect(good).to_have_attribute("aria-pressed", "true")
     await poor.click()
-    sheet = page.get_by_role("dialog", name=english("along/feedback.title"))
+    sheet = page.get_by_role("dialog", name=english("feedback.title"))
     await expect(poor).to_have_attribute("aria-pressed", "true")
     await accessible(page, "the dialog")
-    back = sheet.get_by_role("button", name=english("along/feedback.withdraw"))
+    back = sheet.get_by_role("button", name=english("feedback.withdraw"))
     await expect(back).to_have_count(0)
-    await sheet.get_by_label(english("along/reasons.invented")).check()
-    meant = sheet.get_by_label(english("along/feedback.claim"))
+    await sheet.get_by_label(english("feedback.reasons.invented")).check()
+    meant = sheet.get_by_label(english("feedback.claim"))
     await meant.select_option(index=1)
     await sheet.get_by_label("In your words").fill("It is 28 days.")
     await sheet.get_by_role("button", name="Send").click()
@@ -77,7 +77,7 @@ async def test_a_reader_says_what_an_answer_is_worth(extractive_site: Site, chro
     assert given["claim"]["section_index"] == 0
     await page.reload()
     await poor.click()
-    await expect(sheet.get_by_label(english("along/reasons.invented"))).to_be_checked()
+    await expect(sheet.get_by_label(english("feedback.reasons.invented"))).to_be_checked()
     await expect(meant.locator("option:checked")).to_contain_text("25 days")
     await expect(sheet.get_by_label("In your words")).to_have_value("It is 28 days.")
     await back.click()
@@ -141,7 +141,7 @@ async def test_a_session_is_shared_by_a_link_that_can_be_ended(extractive_site: 
     async with httpx.AsyncClient(trust_env=False) as client:
         assert (await client.get(url)).status_code == 404
     await page.keyboard.press("Escape")
-    await expect(page.get_by_role("button", name=english("along/session"))).to_be_focused()
+    await expect(page.get_by_role("button", name=english("along.session"))).to_be_focused()
 
 
 async def test_a_long_session_prints_whole_without_what_is_for_the_screen(

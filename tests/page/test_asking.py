@@ -117,7 +117,7 @@ async def test_an_abstention_says_why_and_shows_what_came_nearest(chromium_page:
     page = await chromium_page(extractive_site.url, viewport=NARROW, has_touch=True)
     asked = await ask(page, UNKNOWN)
     await expect(asked.get_by_text(english("answer.abstained"))).to_be_visible()
-    await expect(asked.get_by_text(english("stopReasons.nothing_relevant"))).to_be_visible()
+    await expect(asked.get_by_text(english("answer.stopReasons.nothing_relevant"))).to_be_visible()
     nearest = asked.get_by_role("heading", name="What came nearest").locator("..").get_by_role("listitem")
     await expect(nearest.first).to_contain_text(re.compile("class|leave"))
     assert await page.evaluate("document.documentElement.scrollWidth") <= NARROW["width"]
@@ -265,7 +265,7 @@ async def test_a_limit_that_cut_an_answer_short_is_said(chromium_page: Visits, m
             await answered(asked)
             await expect(asked.locator(".sections")).to_contain_text(LEAVE)
             await expect(asked.locator(".section .text")).not_to_contain_text("June")
-            await expect(asked.get_by_text(english("stopReasons.budget_model_calls"))).to_be_visible()
+            await expect(asked.get_by_text(english("answer.stopReasons.budget_model_calls"))).to_be_visible()
             await page.close()  # before its server, which it would miss
 
 
@@ -286,7 +286,7 @@ async def test_text_of_the_models_own_and_what_the_answer_lacked_are_said(
     unread = "1 selected document was not read: not found, or no room was left."
     await expect(shown.locator(".limit")).to_have_text([unread])  # its steps are not read yet
     await page.locator("details.run summary").first.click()
-    await expect(shown.locator(".limit")).to_have_text([english("limits.failed.noWeb"), unread])
+    await expect(shown.locator(".limit")).to_have_text([english("answer.limits.failed.noWeb"), unread])
 
 
 async def test_the_beginning_stays_in_sight_and_the_end_where_it_is_wanted(

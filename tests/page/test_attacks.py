@@ -267,7 +267,7 @@ async def test_a_server_of_lies_is_believed_in_nothing(chromium_page: Visits, si
     await watch.untouched()
     await page.get_by_role("button", name="Documents", exact=True).click()
     await expect(page.get_by_role("region", name="Documents").get_by_role("checkbox").first).to_be_visible()
-    await page.get_by_role("searchbox", name=english("shelf/shelf.search")).fill("pwned")
+    await page.get_by_role("searchbox", name=english("shelf.search")).fill("pwned")
     await expect(page.get_by_text("Found in the texts")).to_be_visible()
     await watch.untouched()
 

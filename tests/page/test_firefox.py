@@ -141,7 +141,7 @@ async def test_sessions_a_narrow_window_and_the_dark(firefox_page: Visits, model
     await expect(listed).to_be_hidden()
     await page.set_viewport_size(WIDE)
     await page.goto(f"{model_site.url}/links/forged")
-    await expect(page.get_by_role("heading", level=1)).to_have_text(english("viewer/shut"))
+    await expect(page.get_by_role("heading", level=1)).to_have_text(english("viewer.shut"))
 
 
 async def test_a_connection_that_is_lost_comes_back_and_the_page_goes_on(

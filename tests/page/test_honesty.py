@@ -48,9 +48,9 @@ async def test_a_what_was_not_searched_is_not_said_to_have_been(chromium_page: V
     assert "library" not in reply["message"]["answer"]
     page = await chromium_page(address)
     panel = page.locator(".panel.calm")
-    await expect(panel).to_contain_text(english("reasons/withoutLibrary.search_failed"))
+    await expect(panel).to_contain_text(english("apart.refusal.withoutLibrary.search_failed"))
     shown = await steps(page)
-    await expect(shown).to_contain_text(english("problems/web_not_configured"))
+    await expect(shown).to_contain_text(english("problems.web_not_configured"))
     for untrue in ("library answers alone", "nothing about this in the library", "SERPER"):
         await expect(page.get_by_text(untrue)).to_have_count(0)
 
@@ -62,7 +62,7 @@ async def test_b_a_web_search_that_is_not_set_up_is_not_offered(chromium_page: V
     switch = page.get_by_role("button", name="Web (not set up)")
     await expect(switch).to_be_disabled()
     await expect(switch).to_have_attribute("aria-pressed", "false")
-    await expect(switch).to_have_attribute("title", english("shelf/hints.noWeb"))
+    await expect(switch).to_have_attribute("title", english("selection.hints.noWeb"))
     async with page.expect_request(re.compile("/runs$")) as sent:
         asked = await ask(page, LEAVE)
     body = (await sent.value).post_data_json
@@ -82,7 +82,7 @@ async def test_c_a_library_that_was_filled_is_not_said_to_be_empty(
     empty = {"body": json.dumps({"documents": [], "next_cursor": None, "total": 0}), "content_type": "application/json"}
     await page.route(re.compile(r"/api/documents\?"), lambda route: route.fulfill(**empty))
     await page.goto(extractive_site.url)
-    says_so = page.locator(".empty").get_by_text(english("ways/first")), page.get_by_text(english("shelf/empty"))
+    says_so = page.locator(".empty").get_by_text(english("ways.first")), page.get_by_text(english("shelf.empty"))
     for said in says_so:
         await expect(said).to_be_visible()
     await page.unroute_all()
@@ -90,7 +90,7 @@ async def test_c_a_library_that_was_filled_is_not_said_to_be_empty(
     await page.evaluate(DROP, ["dragenter", "files", files])
     await page.locator(".drop").wait_for(state="attached")  # it is loaded when a file first comes near
     await page.evaluate(DROP, ["dragover", "files", files])
-    await expect(page.get_by_text(english("shelf/drop"))).to_be_visible()
+    await expect(page.get_by_text(english("shelf.drop"))).to_be_visible()
     await page.evaluate(DROP, ["drop", "files", files])
     await expect(page.get_by_role("list", name="Begin with a document")).to_contain_text("two")
     for said in says_so:
@@ -119,10 +119,10 @@ async def test_e_small_talk_quotes_nothing(chromium_page: Visits, extractive_sit
     page = await chromium_page(extractive_site.url)
     asked = await ask(page, "Hello!")
     await answered(asked)
-    await expect(asked.get_by_text(english("stopReasons.no_retrieval_needed"))).to_be_visible()
+    await expect(asked.get_by_text(english("answer.stopReasons.no_retrieval_needed"))).to_be_visible()
     await (await steps(page)).wait_for()
     await page.locator(".account > summary").last.click()
-    await expect(asked.get_by_text(english("run/account.fixed"))).to_be_visible()
+    await expect(asked.get_by_text(english("run.account.fixed"))).to_be_visible()
     await expect(asked.get_by_text("Quotes", exact=False)).to_have_count(0)
 
 

@@ -1,9 +1,8 @@
 """The page in each of its languages: nothing of the server's in English, no words of ours, and from right to left."""
 
-import asyncio
 import re
-import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.async_api import Locator, Page, expect
@@ -12,13 +11,12 @@ from api.problems import BY_CODE
 from graph.evidence import Identity
 from graph.reasons import IN_WORDS, REASONS
 from tests.page.axe import accessible
-from tests.page.browsing import NARROW, SKIPPED, WIDE, Visits
+from tests.page.browsing import NARROW, WIDE, Visits
+from tests.page.english import LANGUAGES, catalogue
 from tests.page.sites import Site
-from tests.page.test_run_panel import printed_by
 from tools.library.ingestion import NewDocument
 
 STYLES = Path(__file__).parents[2] / "api" / "page" / "style"
-WORDS = STYLES.parent / "words"
 SAID_BY_COUNTS = {IN_WORDS, "assessed"}
 # Codes of what failed that is no error of a request.
 OF_RUNS = {"no_own_knowledge", "judge_failed", "no_thinking_model", "web_not_configured", "mcp_not_configured"}
@@ -36,8 +34,8 @@ TEXTS = {
 }
 # How a run says that it searched, and what its drawing calls the check.
 STEPS = {
-    "vi": ("Đã tìm trong thư viện", "Kiểm chứng"),
-    "zh": ("搜索了资料库", "核查论断"),
+    "vi": ("Đã tìm trong thư viện", "kiểm chứng"),
+    "zh": ("搜索了资料库", "核查"),
     "ar": ("بُحث في المكتبة", "التحقق"),
 }
 # Words in the alphabet of English that stand in no text of a document, and are no names or units.
@@ -52,8 +50,7 @@ OURS = re.compile(
     r"|الصفحات المختارة|بدائل",
     re.IGNORECASE,
 )
-QUOTED = re.compile(r'"((?:[^"\\\n]|\\.)*)"|`([^`]*)`')
-GIVEN = re.compile(r"\$\{(?:[^{}]|\{[^{}]*\})*\}")  # what a text is given stands in it under our own names
+PLACE = re.compile(r"\{\w+(?:, \w+,)?")  # what a text is given stands in it under our own names
 SHOWN = "() => document.querySelector('main').innerText"
 # On which side the list of sessions and the button to ask stand, and which way the answer reads.
 MIRRORED = """() => {
@@ -102,7 +99,7 @@ async def test_a_run_shows_no_english_of_the_server(chromium_page: Visits, vouch
     searched, checked = STEPS[language]
     run = page.locator("article").first.locator("details.run")
     await expect(run.locator('.step[data-step="search_segments"]')).to_contain_text(searched)
-    await expect(run.locator('.graph [data-node="check_claims"]')).to_contain_text(checked)
+    await expect(run.locator('.step[data-step="check_claims"]')).to_contain_text(checked)
     shown = await page.evaluate(SHOWN)
     for document in ("Staff handbook", "Travel policy", *QUESTIONS[language]):
         shown = shown.replace(document, "")
@@ -162,24 +159,21 @@ def test_styles_know_no_left_and_no_right() -> None:
     assert {name: lines for name, lines in found.items() if lines} == {}
 
 
-def test_every_code_has_words() -> None:
-    node = shutil.which("node")
-    if node is None:
-        pytest.skip(f"{SKIPPED}: worded.mjs")
-    printed = asyncio.run(printed_by(node, "worded.mjs"))
-    assert set(printed) == {"en", "vi", "zh", "ar"}
-    for language, worded in printed.items():
-        assert set(worded["codes"]) == set(REASONS) - SAID_BY_COUNTS, language
-        errors = set(worded["problems"])
-        # English says of an error what the server does, where that is written for readers.
-        assert errors <= set(BY_CODE) | OF_RUNS if language == "en" else errors == set(BY_CODE) | OF_RUNS, language
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_code_has_words(language: str) -> None:
+    said = catalogue(language)
+    assert set(said["reasons"]) == set(REASONS) - SAID_BY_COUNTS
+    errors = set(said["problems"])
+    # English says of an error what the server does, where that is written for readers.
+    assert errors <= set(BY_CODE) | OF_RUNS if language == "en" else errors == set(BY_CODE) | OF_RUNS
+    assert set(said["suggestions"]) <= errors
 
 
-def test_no_table_of_words_has_words_of_ours() -> None:
-    found = []
-    for path in sorted(WORDS.rglob("*.js")):
-        lines = (line for line in path.read_text("utf-8").splitlines() if not line.startswith(("import", "/*", " *")))
-        for line in lines:
-            texts = [GIVEN.sub("", text or template) for text, template in QUOTED.findall(line)]
-            found += [f"{path.relative_to(WORDS)}: {text}" for text in texts if OURS.search(text)]
-    assert found == []
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_no_catalogue_has_words_of_ours(language: str) -> None:
+    messages = [PLACE.sub("", text) for text in texts_of(catalogue(language))]
+    assert [text for text in messages if OURS.search(text)] == []
+
+
+def texts_of(part: dict[str, Any] | str) -> list[str]:
+    return [part] if isinstance(part, str) else [text for value in part.values() for text in texts_of(value)]

@@ -34,7 +34,7 @@ async def test_what_is_pinned_is_read_again_in_its_place_and_taken_along(
 ) -> None:
     address, document = await asked(extractive_site)
     page = await chromium_page(address)
-    await page.get_by_role("button", name=english("notes/pinAnswer")).click()
+    await page.get_by_role("button", name=english("notes.pinAnswer")).click()
     await expect(page.get_by_role("status").filter(has_text=QUESTION)).to_be_visible()
     fee = {"document_id": document, "quote": FEE}
     [note] = (await extractive_site.client.get("/api/notes")).json()["notes"]
@@ -70,22 +70,22 @@ async def test_what_is_pinned_is_read_again_in_its_place_and_taken_along(
     await page.go_back()
     await expect(entries).to_have_count(2)
     await entries.last.get_by_role("button", name=re.compile("^More about")).click()
-    await page.get_by_role("menuitem", name=english("notes/up")).click()
+    await page.get_by_role("menuitem", name=english("notes.up")).click()
     await expect(entries.first).to_contain_text(FEE)
     await expect(entries.first.get_by_role("button").first).to_be_focused()
-    await notes.get_by_label(english("notes/title")).fill("Herons")
-    await notes.get_by_label(english("notes/text")).fill("They **pay**.")
+    await notes.get_by_label(english("notes.title")).fill("Herons")
+    await notes.get_by_label(english("notes.text")).fill("They **pay**.")
     await page.reload()  # before a pause
     async with asyncio.timeout(PATIENCE / 1000):
         stored = {"text": ""}
         while not stored["text"]:
             stored = (await extractive_site.client.get(f"/api/notes/{note['note_id']}")).json()["note"]
     await page.reload()
-    await expect(notes.get_by_label(english("notes/text"))).to_have_value("They **pay**.")
-    await notes.get_by_label(english("notes/share")).check()
+    await expect(notes.get_by_label(english("notes.text"))).to_have_value("They **pay**.")
+    await notes.get_by_label(english("notes.share")).check()
     async with page.expect_download() as saved:
-        await notes.get_by_role("button", name=english("notes/save")).click()
-        await page.get_by_role("menuitem", name=english("along/md")).click()
+        await notes.get_by_role("button", name=english("notes.save")).click()
+        await page.get_by_role("menuitem", name=english("along.md")).click()
     file = (await (await saved.value).path()).read_text("utf-8")
     assert "# Herons" in file
     assert "They **pay**." in file
@@ -103,11 +103,11 @@ async def test_marked_words_are_pinned_on_a_phone_and_what_changed_since_is_told
     _, document = await asked(extractive_site)
     page = await chromium_page(f"{extractive_site.url}/#/documents/{document}", viewport=NARROW)
     await page.get_by_text(FEE).first.select_text()
-    await page.get_by_role("button", name=english("notes/pinWords")).click()
-    dialog = page.get_by_role("dialog", name=english("notes/pinTo"))
+    await page.get_by_role("button", name=english("notes.pinWords")).click()
+    dialog = page.get_by_role("dialog", name=english("notes.pinTo"))
     await expect(dialog.or_(page.locator(".toast"))).to_be_visible()
     if await dialog.count():
-        await dialog.get_by_role("button", name=english("notes/begin")).click()
+        await dialog.get_by_role("button", name=english("notes.begin")).click()
     await expect(page.locator(".toast", has_text="Rules for herons")).to_be_visible()
     new = NewDocument(document_id=document, title="Rules for herons", text="# Fees\n\nThe fee is one fish.\n")
     await extractive_site.citewell.library.ingestor.ingest(Identity(), new)
@@ -117,15 +117,15 @@ async def test_marked_words_are_pinned_on_a_phone_and_what_changed_since_is_told
     await page.get_by_role("dialog").get_by_role("button", name="Rules for herons").first.click()
     entry = page.locator(".pinned")
     await expect(entry).to_contain_text(FEE)
-    await expect(entry).to_contain_text(english("proof/since.changed"))
+    await expect(entry).to_contain_text(english("proof.since.changed"))
     await accessible(page, "a note on a phone")
     await entry.get_by_role("button", name=re.compile("^More about")).click()
-    await page.get_by_role("menuitem", name=english("notes/remove")).click()
-    await expect(page.get_by_text(english("notes/empty"))).to_be_visible()
-    delete = page.get_by_role("button", name=english("notes/delete"))
+    await page.get_by_role("menuitem", name=english("notes.remove")).click()
+    await expect(page.get_by_text(english("notes.empty"))).to_be_visible()
+    delete = page.get_by_role("button", name=english("notes.delete"))
     await delete.click()
-    await page.get_by_role("button", name=english("notes/sure")).click()
-    await expect(page.get_by_role("dialog").get_by_role("button", name=english("notes/begin"))).to_be_visible()
+    await page.get_by_role("button", name=english("notes.sure")).click()
+    await expect(page.get_by_role("dialog").get_by_role("button", name=english("notes.begin"))).to_be_visible()
 
 
 async def test_a_sentence_is_pinned_with_its_passage(model_site: Site, chromium_page: Visits) -> None:
@@ -138,11 +138,11 @@ async def test_a_sentence_is_pinned_with_its_passage(model_site: Site, chromium_
     page = await chromium_page(f"{model_site.url}/#/sessions/{session}", viewport={"width": 1440, "height": 900})
     card = page.locator(".margin").get_by_role("group").first
     await card.hover()
-    await card.get_by_role("button", name=english("notes/pin"), exact=True).click()
-    pinned = page.get_by_role("dialog", name=english("notes/pinTo")).or_(page.locator(".toast"))
+    await card.get_by_role("button", name=english("notes.pin"), exact=True).click()
+    pinned = page.get_by_role("dialog", name=english("notes.pinTo")).or_(page.locator(".toast"))
     await expect(pinned).to_be_visible()
     if await page.get_by_role("dialog").count():
-        await page.get_by_role("dialog").get_by_role("button", name=english("notes/begin")).click()
+        await page.get_by_role("dialog").get_by_role("button", name=english("notes.begin")).click()
     await expect(page.locator(".toast")).to_be_visible()
     [note, *_] = (await model_site.client.get("/api/notes")).json()["notes"]
     [entry] = (await model_site.client.get(f"/api/notes/{note['note_id']}")).json()["entries"]

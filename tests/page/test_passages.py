@@ -167,7 +167,7 @@ async def test_passages_are_tables_lists_and_code_with_the_best_entry_marked(
         await expect(turn.locator("svg path[d^='M5 12.5']")).to_have_count(0)  # the tick
         assert not re.search("support", await turn.inner_text(), re.IGNORECASE)
     said = await sections.nth(1).locator("mark").evaluate("(mark) => getComputedStyle(mark, '::before').content")
-    assert english("proof/best").strip() in said
+    assert english("proof.best").strip() in said
 
 
 async def test_a_passage_tells_its_date_and_the_older_documents_that_hold_a_copy(
@@ -186,7 +186,7 @@ async def test_a_passage_tells_its_date_and_the_older_documents_that_hold_a_copy
     await expect(said.locator("cite")).to_have_text(["Lamp 2026", "Lamp <2025>", "Lantern"])
     await expect(said.locator(".date")).to_have_count(2)
     for words in ("alsoIn", "changedIn"):
-        await expect(said).to_contain_text(english(f"proof/{words}"))
+        await expect(said).to_contain_text(english(f"proof.{words}"))
 
 
 async def test_the_proof_is_the_passage_with_what_answers_best_standing_out(
@@ -234,7 +234,7 @@ async def test_whether_it_answers_is_told_first_in_three_degrees(
     page = await chromium_page(relay.url, go=False)
     for number, (chance, degree) in enumerate([(0.9, "answers"), (0.5, "may_answer"), (0.2, "nearest")], 1):
         turn = await told(relay, page, passages.answered(chance), number)
-        said = english(f"answerhood.{degree}")
+        said = english(f"answer.answerhood.{degree}")
         answer = await turn.get_by_role("group", name="Answer", exact=True).inner_text()
         assert answer.startswith(f"{said}: 1 passage, quoted exactly"), answer
         await expect(turn.get_by_text(said)).to_be_visible()

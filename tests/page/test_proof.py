@@ -153,7 +153,7 @@ async def withdrawn(page: Page, hold: Hold, *kept: str) -> None:
     hold.release()
     await expect(page.get_by_role("button", name="Answer again")).to_be_visible()
     await expect(page.locator(".section .claim")).to_have_text(kept)
-    await expect(page.get_by_text(english("stopReasons.repairs_used_up"))).to_be_visible()
+    await expect(page.get_by_text(english("answer.stopReasons.repairs_used_up"))).to_be_visible()
     await expect(page.locator(".faults li")).to_have_count(0)
 
 
@@ -195,12 +195,12 @@ async def test_each_verdict_is_told_by_a_line_a_sign_and_words(chromium_page: Vi
     await expect(markers(page).first.locator("path")).to_have_count(0)  # the tick is a judge's
     await expect(page.locator(".faults li")).to_have_text(
         [
-            re.compile(f"^Contradicted: {re.escape(english('proof/means.contradicted'))}"),
-            re.compile(f"^Unsupported, 2 times: {re.escape(english('proof/means.unsupported'))}"),
+            re.compile(f"^Contradicted: {re.escape(english('proof.means.contradicted'))}"),
+            re.compile(f"^Unsupported, 2 times: {re.escape(english('proof.means.unsupported'))}"),
         ]
     )
     await signs.nth(1).click()
-    await expect(cards(page)).to_contain_text(english("proof/means.unverified"))
+    await expect(cards(page)).to_contain_text(english("proof.means.unverified"))
     await signs.nth(1).click()
     await expect(cards(page)).to_have_count(0)
     await signs.nth(0).click()
@@ -226,7 +226,7 @@ async def test_what_a_judge_says_before_its_exam_takes_marks_away_and_ticks_noth
     await page.locator(".run > summary").click()
     await expect(page.get_by_text(english("answer.marks"))).to_be_visible()
     await page.locator(".account > summary").click()
-    await expect(page.locator(".account")).to_contain_text(re.compile("Checked by .+ not been tested"))
+    await expect(page.locator("details.account")).to_contain_text(re.compile("Checked by .+ not been tested"))
 
 
 async def title_of(site: Site, document_id: str) -> str:
@@ -305,7 +305,7 @@ async def test_the_keyboard_alone_reads_the_proof(chromium_page: Visits, judged_
     await expect(first).to_be_focused()
     await sign.focus()
     await page.keyboard.press("Space")
-    await expect(shown).to_contain_text(english("proof/means.unverified"))
+    await expect(shown).to_contain_text(english("proof.means.unverified"))
     await page.keyboard.press("Enter")
     await expect(sign).to_have_attribute("aria-expanded", "false")
     await page.keyboard.press("Shift+Tab")
@@ -355,7 +355,7 @@ async def test_what_matching_found_says_so_and_claims_end_where_they_end(
     assert await markers(page).first.evaluate(behind) == LEAVE
     await markers(page).first.click()
     await expect(cards(page).locator("mark.best")).to_have_text(LEAVE)
-    await expect(cards(page)).to_contain_text(english("proof/origins.matched"))
+    await expect(cards(page)).to_contain_text(english("proof.origins.matched"))
 
 
 async def test_an_old_session_marks_what_moved_changed_and_is_gone(chromium_page: Visits, model_site: Site) -> None:
@@ -374,13 +374,13 @@ async def test_an_old_session_marks_what_moved_changed_and_is_gone(chromium_page
     shown = cards(page)
     moved = page.get_by_role("button", name=re.compile("Quoted, Moved$"))
     await moved.click()
-    await expect(shown).to_contain_text(english("proof/since.moved"))
+    await expect(shown).to_contain_text(english("proof.since.moved"))
     await expect(shown.locator("mark.best")).to_have_text(LEAVE)
     await moved.click()
     await expect(shown).to_have_count(0)
     gone = page.get_by_role("button", name=re.compile("Quoted, Changed$"))
     await gone.click()
-    await expect(shown).to_contain_text(english("proof/since.changed"))
+    await expect(shown).to_contain_text(english("proof.since.changed"))
     await expect(shown.locator(".text")).to_have_text(LAPSE)
     assert [
         await each.evaluate("(button) => getComputedStyle(button, '::before').borderStyle") for each in (moved, gone)
@@ -423,7 +423,7 @@ async def test_a_revision_shows_what_changed_and_a_withdrawal_what_was_said(
     await expect(withdrawn.get_by_text(UNSAID_BY_ANY)).to_be_hidden()
     await withdrawn.locator("summary").click()
     await expect(withdrawn.get_by_text(UNSAID_BY_ANY)).to_be_visible()
-    left_out = page.get_by_text(f"{english('proof/removed.link')} https://evil.example")
+    left_out = page.get_by_text(f"{english('proof.removed.link')} https://evil.example")
     await expect(left_out).to_be_visible()
     await expect(page.locator(".section a")).to_have_count(0)
 
@@ -514,11 +514,11 @@ async def test_a_section_is_shown_as_it_grows_and_says_that_it_is_checked(
     await expect(section.locator(".text")).to_have_text("One.Two and thr")
     await expect(section.locator("strong")).to_have_text("Two")
     assert await first.evaluate("(paragraph) => paragraph.isConnected"), "what is written stays as it is"
-    await expect(section.get_by_text(english("proof/checking"))).to_have_count(0)
+    await expect(section.get_by_text(english("proof.checking"))).to_have_count(0)
     await grow("One.\n\n**Two** and `three`.", done=True)
-    await expect(section.get_by_text(english("proof/checking"))).to_be_visible()
+    await expect(section.get_by_text(english("proof.checking"))).to_be_visible()
     await expect(section.locator("code")).to_have_text("three")
     claim = {"start": 0, "end": 4, "text": "One.", "verdict": "unsupported", "reasons": ["as yet unheard of"]}
     await grow("One.\n\n**Two** and `three`.", done=True, claims=[{**claim, "citations": []}])
-    await expect(section.get_by_text(english("proof/checking"))).to_have_count(0)
+    await expect(section.get_by_text(english("proof.checking"))).to_have_count(0)
     await expect(section.locator("[lang=en]")).to_have_text("as yet unheard of")

@@ -204,18 +204,18 @@ async def test_a_document_that_has_changed_since(chromium_page: Visits, model_si
 
     await put(model_site, f"{BEFORE}New words come first. {QUOTE}", document_id=document_id, title="Birds of Hallgrim")
     await read(page)
-    await expect(reader(page).get_by_text(english("standing.moved"))).to_be_visible()
+    await expect(reader(page).get_by_text(english("reader.standing.moved"))).to_be_visible()
     await expect(page.locator(CURRENT)).to_have_text(QUOTE)
     await page.reload()
     await read(page)
-    await expect(reader(page).get_by_text(english("standing.moved"))).to_be_visible()
+    await expect(reader(page).get_by_text(english("reader.standing.moved"))).to_be_visible()
     text = await text_of(model_site, document_id)
     await marked_is(page, {"start": text.index(QUOTE), "quote": QUOTE})
 
     await put(model_site, f"{BEFORE}The kestrel left.", document_id=document_id, title="Birds of Hallgrim")
     for _ in range(2):
         await read(page)
-        await expect(reader(page).get_by_text(english("standing.changed"))).to_be_visible()
+        await expect(reader(page).get_by_text(english("reader.standing.changed"))).to_be_visible()
         await expect(reader(page).get_by_text(QUOTE)).to_be_visible()
         await expect(reader(page).get_by_text("The kestrel left.")).to_be_visible()
         assert await page.locator(".reader mark").count() == 0

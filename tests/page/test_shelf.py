@@ -59,7 +59,7 @@ def box(page: Page, title: str) -> Locator:
 
 
 def scope(page: Page) -> Locator:
-    return page.get_by_role("group", name=english("shelf/selection.label")).locator(".scope")
+    return page.get_by_role("group", name=english("selection.label")).locator(".scope")
 
 
 def chip(page: Page, name: str) -> Locator:
@@ -71,7 +71,7 @@ def field(page: Page) -> Locator:
 
 
 def search(page: Page) -> Locator:
-    return shelf(page).get_by_role("searchbox", name=english("shelf/shelf.search"))
+    return shelf(page).get_by_role("searchbox", name=english("shelf.search"))
 
 
 def incoming(page: Page, name: str = "") -> Locator:
@@ -139,7 +139,7 @@ async def test_documents_are_found_ticked_asked_alone_and_saved_with_the_session
     await search(page).fill("probation")
     hit = shelf(page).get_by_role("region", name="Found in the texts").get_by_role("listitem").filter(has_text="Notice")
     await expect(hit).to_contain_text("It is one month during probation.")
-    await expect(shelf(page).get_by_text(english("shelf/nothing"))).to_be_visible()
+    await expect(shelf(page).get_by_text(english("shelf.nothing"))).to_be_visible()
     await hit.get_by_role("button", name="Read Staff handbook").click()
     reader = page.get_by_role("complementary", name="Document")
     await expect(reader.locator("mark").filter(has_text="It is one month during probation.")).to_be_in_viewport()
@@ -250,7 +250,7 @@ async def test_what_can_not_be_saved_or_read_is_told_and_tried_again(
 
     await page.route(re.compile(r"/api/documents\?"), overload)
     await search(page).fill("policy")
-    await expect(shelf(page).get_by_text(f"{english('shelf/failed')} {PROBLEM['detail']}")).to_be_visible()
+    await expect(shelf(page).get_by_text(f"{english('shelf.failed')} {PROBLEM['detail']}")).to_be_visible()
     await page.unroute_all()
     await shelf(page).get_by_role("button", name="Try again").click()
     await expect(box(page, "Staff handbook")).to_have_count(0)
@@ -266,7 +266,7 @@ async def test_files_texts_and_addresses_are_added_and_what_is_to_be_said_of_the
     )
     await expect(incoming(page)).to_contain_text("1 document added · 2 not added")
     await expect(incoming(page, "void.md")).to_contain_text("The file is empty.")
-    await expect(incoming(page, "a.pdf")).to_contain_text(english("shelf/refusals.file_broken"))
+    await expect(incoming(page, "a.pdf")).to_contain_text(english("shelf.incoming.refusals.file_broken"))
     await expect(incoming(page, "a.pdf").get_by_role("button", name="Try again")).to_be_hidden()
     await expect(incoming(page).get_by_role("status")).to_contain_text("a.pdf was not added: ")
     await expect(box(page, "Shuttle")).not_to_be_checked()
@@ -282,17 +282,17 @@ async def test_files_texts_and_addresses_are_added_and_what_is_to_be_said_of_the
         archive.writestr("map.png", b"\x89PNG\0")
     again = [file("shuttle.md", "# Shuttle\n\nIt leaves at noon."), file("bus.md", "# Shuttle\n\nIt leaves at noon.")]
     await bring(page, again[0])
-    await expect(incoming(page, "shuttle.md")).to_contain_text(english("shelf/notes.same"))
+    await expect(incoming(page, "shuttle.md")).to_contain_text(english("shelf.incoming.notes.same"))
     await expect(incoming(page).locator(".count")).to_have_text("1 already there")
     await bring(page, again[1], file("street.txt", street), file("island.zip", packed.getvalue()))
-    await expect(incoming(page, "bus.md")).to_contain_text(english("shelf/notes.renamed"))
+    await expect(incoming(page, "bus.md")).to_contain_text(english("shelf.incoming.notes.renamed"))
     await expect(incoming(page, "street.txt")).to_contain_text("read as windows-1252")
-    await expect(incoming(page, "island.zip/map.png")).to_contain_text(english("shelf/refusals.file_picture"))
+    await expect(incoming(page, "island.zip/map.png")).to_contain_text(english("shelf.incoming.refusals.file_picture"))
     await expect(box(page, "Ferries")).to_be_visible()
     await incoming(page).get_by_role("button", name="Put away", exact=True).click()
 
     await bring(page, file("bus.md", "Buses are another matter."))
-    await expect(incoming(page, "bus.md")).to_contain_text(english("shelf/notes.twin"))
+    await expect(incoming(page, "bus.md")).to_contain_text(english("shelf.incoming.notes.twin"))
     await incoming(page).get_by_role("button", name="Delete the other document called bus.md").click()
     await expect(box(page, "Shuttle")).to_have_count(0)
     await expect(box(page, "bus")).to_be_visible()
@@ -402,7 +402,7 @@ async def test_files_dropped_anywhere_come_in_and_nothing_is_ticked(
 ) -> None:
     page = await chromium_page(extractive_site.url, faults=[REFUSED])
     await shelf(page).get_by_role("button", name="Close the documents").click()
-    overlay = page.get_by_text(english("shelf/drop"))
+    overlay = page.get_by_text(english("shelf.drop"))
     await drag(page, "text", event="dragenter")
     await expect(overlay).to_be_hidden()
     await drag(page, "file", ("a.md", ""), event="dragenter")
@@ -426,7 +426,7 @@ async def test_files_dropped_anywhere_come_in_and_nothing_is_ticked(
     await expect(overlay).to_be_hidden()
     # What is too large together goes by itself, and only the one is refused.
     await expect(incoming(page)).to_contain_text("2 documents added · 1 not added")
-    await expect(incoming(page, "huge.txt")).to_contain_text(english("shelf/refusals.request_too_large"))
+    await expect(incoming(page, "huge.txt")).to_contain_text(english("shelf.incoming.refusals.request_too_large"))
     await expect(box(page, "Parking")).not_to_be_checked()
     body = await asked(page, "Which bay is free?")
     assert not body.get("page_ids"), "where nothing is ticked, the whole library answers"
@@ -604,18 +604,18 @@ async def test_a_collection_is_made_filled_asked_alone_shared_and_deleted(
     assert await shifted(page) <= 0.05
     await search(page).fill("staff")
     await box(page, "Staff handbook").check()
-    await shelf(page).get_by_role("button", name=english("collections/put")).click()
-    await page.get_by_role("menuitem", name=english("collections/make")).click()
-    name = shelf(page).get_by_role("textbox", name=english("collections/name"))
+    await shelf(page).get_by_role("button", name=english("collections.put")).click()
+    await page.get_by_role("menuitem", name=english("collections.make")).click()
+    name = shelf(page).get_by_role("textbox", name=english("collections.name"))
     await expect(name).to_be_focused()
     await accessible(page, "the form of a collection")
     await name.fill("House rules")
     await page.keyboard.press("Enter")
     alone = shelf(page).get_by_role("checkbox", name="Ask House rules alone")
     await expect(shelf(page).get_by_text("1 document", exact=True)).to_be_visible()
-    await shelf(page).get_by_role("button", name=english("shelf/clearLabel")).click()
+    await shelf(page).get_by_role("button", name=english("shelf.clearLabel")).click()
     await alone.check()
-    await expect(scope(page)).to_have_text(english("shelf/only"))
+    await expect(scope(page)).to_have_text(english("selection.only"))
     body = await asked(page, "Which class is booked for trains?")
     assert (body["page_ids"], len(body["collection_ids"]), body["only_selected_pages"]) == ([], 1, True)
     turn = page.get_by_role("article", name="Which class is booked for trains?", exact=True)
@@ -642,9 +642,9 @@ async def test_a_collection_is_made_filled_asked_alone_shared_and_deleted(
     await expect(page.get_by_role("article", name="When is the gate shut?", exact=True)).to_contain_text("at ten")
 
     await shelf(page).get_by_role("button", name="What to do with House rules").click()
-    await page.get_by_role("menuitem", name=english("collections/edit")).click()
+    await page.get_by_role("menuitem", name=english("collections.edit")).click()
     await name.fill("Rules of the house")
-    await shelf(page).get_by_label(english("collections/shared")).check()
+    await shelf(page).get_by_label(english("collections.shared")).check()
     await shelf(page).get_by_role("button", name="Save").click()
     await expect(shelf(page).get_by_text("3 documents · shared")).to_be_visible()
     await expect(page.get_by_role("button", name="Ask Rules of the house no longer alone")).to_be_visible()
@@ -654,7 +654,7 @@ async def test_a_collection_is_made_filled_asked_alone_shared_and_deleted(
     alone = shelf(page).get_by_role("checkbox", name="Ask Rules of the house alone")
     for at in range(2):
         await shelf(page).get_by_role("button", name="What to do with Rules of the house").click()
-        await page.get_by_role("menuitem", name=english("collections/delete")).click()
+        await page.get_by_role("menuitem", name=english("collections.delete")).click()
         await expect(scope(page)).to_have_text("All documents")
         await expect(alone).to_have_count(0)
         await expect(shelf(page).get_by_role("button", name="Add", exact=True)).to_be_focused()
@@ -664,13 +664,13 @@ async def test_a_collection_is_made_filled_asked_alone_shared_and_deleted(
             await expect(alone).to_be_checked()
             await expect(shelf(page).get_by_text("3 documents · shared")).to_be_visible()
             await expect(box(page, "Curfew")).to_be_visible()
-            await expect(scope(other)).to_have_text(english("shelf/only"))
+            await expect(scope(other)).to_have_text(english("selection.only"))
     await expect(scope(other)).to_have_text("Only these1 gone")
     await field(other).fill("Which class is booked for trains?")
     await other.keyboard.press("Enter")
-    await expect(other.get_by_role("alert").filter(has_text=english("shelf/selection.lost"))).to_be_visible()
+    await expect(other.get_by_role("alert").filter(has_text=english("selection.lost"))).to_be_visible()
     await expect(field(other)).to_have_value("Which class is booked for trains?")
-    await other.get_by_role("button", name=english("shelf/selection.clear")).click()
+    await other.get_by_role("button", name=english("selection.clear")).click()
     body = await asked(other, "Which class is booked by trains?")
     assert (body["only_selected_pages"], body["page_ids"]) == (False, [])
 
@@ -682,7 +682,7 @@ async def test_what_is_typed_behind_an_at_is_asked_alone_until_backspace_takes_i
     await extractive_site.client.post("/api/collections", json=kept)
     page = await chromium_page(extractive_site.url)
     field = page.get_by_role("textbox", name="Your question")
-    options = page.get_by_role("listbox", name=english("collections/mention.label")).get_by_role("option")
+    options = page.get_by_role("listbox", name=english("collections.mention.label")).get_by_role("option")
     await field.press_sequentially("ask ann@trav")
     await field.fill("")
     await field.press_sequentially("@way")
@@ -715,7 +715,7 @@ async def test_what_is_typed_behind_an_at_is_asked_alone_until_backspace_takes_i
     await expect(chips).to_have_count(2)
     await page.keyboard.press("Backspace")
     await expect(chips).to_have_count(1)
-    await expect(scope(page)).to_have_text(english("shelf/only"))
+    await expect(scope(page)).to_have_text(english("selection.only"))
     await field.press_sequentially("What of @staff")
     await expect(options.first).to_contain_text("Staff handbook")
     await page.keyboard.press("Tab")
@@ -736,11 +736,11 @@ async def test_a_card_says_what_a_document_is_and_its_title_is_changed_in_its_pl
     await shelf(page).get_by_role("row").filter(has_text="scan 7").hover()
     await shelf(page).get_by_role("button", name="What to do with scan 7").click()
     card = page.get_by_role("dialog", name="scan 7")
-    await expect(card.get_by_role("img", name=english("collections/card.page"))).to_be_visible()
+    await expect(card.get_by_role("img", name=english("collections.card.page"))).to_be_visible()
     await expect(card).to_contain_text("by you")
     await accessible(page, "the card of a document")
-    await card.get_by_role("button", name=english("collections/card.rename")).click()
-    await card.get_by_role("textbox", name=english("collections/card.title")).fill(title)
+    await card.get_by_role("button", name=english("collections.card.rename")).click()
+    await card.get_by_role("textbox", name=english("collections.card.title")).fill(title)
     await page.keyboard.press("Enter")
     card = page.get_by_role("dialog", name=title)
     await expect(card.get_by_role("heading", name=title)).to_be_visible()
@@ -764,7 +764,7 @@ async def test_what_texts_say_stands_below_the_names_and_news_are_counted_as_the
     await search(page).fill("probation")
     found = shelf(page).get_by_role("region", name="Found in the texts")
     await expect(found).to_be_visible()
-    said = await shelf(page).get_by_text(english("shelf/nothing")).bounding_box()
+    said = await shelf(page).get_by_text(english("shelf.nothing")).bounding_box()
     texts = await found.bounding_box()
     assert said is not None
     assert texts is not None
@@ -778,5 +778,7 @@ async def test_what_texts_say_stands_below_the_names_and_news_are_counted_as_the
     await bring(page, file("news.md", "# News\n\nIt rains."), file("more.md", "# More\n\nIt snows."), picture)
     told = incoming(page).get_by_role("status")
     await expect(told).to_contain_text("1 document was added. 1 document was there already. harbour.jpg was not added:")
-    await expect(incoming(page, "harbour.jpg").locator(".why")).to_have_text(english("shelf/refusals.file_picture"))
+    await expect(incoming(page, "harbour.jpg").locator(".why")).to_have_text(
+        english("shelf.incoming.refusals.file_picture")
+    )
     await expect(incoming(page).get_by_role("listitem").first).to_contain_text("harbour.jpg")

@@ -32,14 +32,14 @@ async def test_documents_are_quoted_side_by_side_and_their_terms_are_cards(
         await extractive_site.citewell.library.ingestor.ingest(Identity(), new)
     page = await chromium_page(extractive_site.url)
     await ticked(page, "Staff handbook", "Old handbook", "Travel policy")
-    await page.get_by_role("button", name=english("notes/compare"), exact=True).click()
-    dialog = page.get_by_role("dialog", name=english("notes/compareTitle"))
-    await dialog.get_by_label(english("notes/by")).fill(QUESTION)
+    await page.get_by_role("button", name=english("studies.compare"), exact=True).click()
+    dialog = page.get_by_role("dialog", name=english("studies.compareTitle"))
+    await dialog.get_by_label(english("studies.by")).fill(QUESTION)
     await page.keyboard.press("Enter")
     cells = dialog.get_by_role("cell")
     await expect(cells).to_have_count(3)
     await expect(cells.filter(has_text="25 days")).to_have_count(1)
-    await expect(cells.filter(has_text=english("notes/nothing"))).to_have_count(1)
+    await expect(cells.filter(has_text=english("studies.nothing"))).to_have_count(1)
     await accessible(page, "a comparison")
     await cells.filter(has_text="20 days").get_by_role("button", name="Old handbook").click()
     await expect(page.locator(".reader mark", has_text="20 days").first).to_be_visible()
@@ -52,7 +52,7 @@ async def test_documents_are_quoted_side_by_side_and_their_terms_are_cards(
     cards = page.get_by_role("dialog", name="Flashcards")
     await expect(cards.get_by_role("heading", name="Floor host")).to_be_visible()
     await expect(cards.get_by_text("opens the office")).to_have_count(0)
-    await cards.get_by_role("button", name=english("notes/show")).click()
+    await cards.get_by_role("button", name=english("studies.show")).click()
     await expect(cards.get_by_text("opens the office")).to_be_visible()
     await accessible(page, "a card")
 
@@ -62,12 +62,12 @@ async def test_what_is_closed_is_given_up_and_what_fails_is_no_longer_waited_for
 ) -> None:
     page = await chromium_page(extractive_site.url, faults=["Cannot read properties of undefined"])
     await ticked(page, "Staff handbook", "Travel policy")
-    dialog = page.get_by_role("dialog", name=english("notes/compareTitle"))
-    make = dialog.get_by_role("button", name=english("notes/compare"))
+    dialog = page.get_by_role("dialog", name=english("studies.compareTitle"))
+    make = dialog.get_by_role("button", name=english("studies.compare"))
 
     async def compare() -> None:
-        await page.get_by_role("button", name=english("notes/compare"), exact=True).click()
-        await dialog.get_by_label(english("notes/by")).fill(QUESTION)
+        await page.get_by_role("button", name=english("studies.compare"), exact=True).click()
+        await dialog.get_by_label(english("studies.by")).fill(QUESTION)
         await make.click()
 
     await page.route("**/api/comparisons", lambda _: None)  # it takes for ever
@@ -89,7 +89,7 @@ async def test_what_is_closed_is_given_up_and_what_fails_is_no_longer_waited_for
     none = {"by": "model", "cards": [], "dropped": 0}
     await page.route("**/api/flashcards", lambda route: route.fulfill(json=none))
     await page.get_by_role("button", name="Cards", exact=True).click()
-    await expect(page.get_by_role("dialog").get_by_text(english("notes/noneFound"))).to_be_visible()
+    await expect(page.get_by_role("dialog").get_by_text(english("studies.noneFound"))).to_be_visible()
 
 
 async def test_a_models_points_are_rows_and_what_is_not_confirmed_is_said_to_be_left_out(
@@ -107,11 +107,11 @@ async def test_a_models_points_are_rows_and_what_is_not_confirmed_is_said_to_be_
     model_site.server.script(doubt, to="judge_claims", when="30 days off")
     page = await chromium_page(model_site.url)
     await ticked(page, "Staff handbook", "Older handbook")
-    await page.get_by_role("button", name=english("notes/compare"), exact=True).click()
-    dialog = page.get_by_role("dialog", name=english("notes/compareTitle"))
-    await dialog.get_by_role("button", name=english("notes/compare")).click()
+    await page.get_by_role("button", name=english("studies.compare"), exact=True).click()
+    dialog = page.get_by_role("dialog", name=english("studies.compareTitle"))
+    await dialog.get_by_role("button", name=english("studies.compare")).click()
     await expect(dialog.get_by_role("rowheader", name=QUESTION)).to_be_visible()
     cells = dialog.get_by_role("cell")
     await expect(cells.filter(has_text="An employee has 25 days off.")).to_contain_text("25 days of annual leave")
-    await expect(cells.filter(has_text=english("notes/doubted"))).to_have_count(1)
+    await expect(cells.filter(has_text=english("studies.doubted"))).to_have_count(1)
     await accessible(page, "a comparison by a model")

@@ -342,7 +342,7 @@ async def test_a_workbook_is_a_grid_with_the_cell_marked(chromium_page: Visits, 
 async def test_an_address_whose_quote_has_changed_marks_nothing(chromium_page: Visits, library: Library) -> None:
     url = address(library, "lamps.md", "Green | 60").replace("check=", "check=1")
     page = await chromium_page(url)
-    await expect(page.get_by_text(english("standing.changed"))).to_be_visible()
+    await expect(page.get_by_text(english("reader.standing.changed"))).to_be_visible()
     await expect(page.get_by_role("cell", name="Green")).to_be_visible()
     assert await page.locator(".reader mark").count() == 0
     document_id = library[1]["lamps.md"][0]
@@ -356,12 +356,12 @@ async def test_what_cannot_be_shown_as_it_is_is_shown_as_text(chromium_page: Vis
     page = await chromium_page(url, go=False, faults=["404", "Failed to load"])
     await page.route("**/original", lambda route: route.fulfill(status=404, json={"code": "not_found"}))
     await page.goto(url)
-    await expect(page.get_by_text(english("viewer/viewer.failed"))).to_be_visible()
+    await expect(page.get_by_text(english("viewer.failed"))).to_be_visible()
     await marked(page, QUOTE)
     await page.unroute("**/original")
     await page.route("**/original", lambda route: route.fulfill(status=206, body=b"no PDF at all"))
     await page.reload()
-    await expect(page.get_by_text(english("viewer/viewer.failed"))).to_be_visible()
+    await expect(page.get_by_text(english("viewer.failed"))).to_be_visible()
     await marked(page, QUOTE)
 
 

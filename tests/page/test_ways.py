@@ -42,7 +42,7 @@ async def test_questions_are_offered_to_begin_with_and_to_go_on_with(
 ) -> None:
     page = await chromium_page(extractive_site.url)
     await expect(question(page)).to_be_focused()
-    offered = page.get_by_role("list", name=english("ways/suggestions"))
+    offered = page.get_by_role("list", name=english("ways.suggestions"))
     await expect(offered.get_by_role("listitem")).to_have_count(3)
     await expect(offered.get_by_role("button", name=SLIP)).to_contain_text("from Company words")
     await accessible(page, "questions to begin with")
@@ -69,7 +69,7 @@ async def test_questions_are_offered_to_begin_with_and_to_go_on_with(
     await accessible(page, "the guide to a document")
     await said.click()
     await expect(reader.locator("mark").first).to_contain_text("The words of this page are used in every meeting")
-    own = reader.get_by_role("list", name=english("ways/guide.questions"))
+    own = reader.get_by_role("list", name=english("ways.guide.questions"))
     await own.get_by_role("button", name="What is the tide table?").click()
     await expect(page.get_by_role("button", name="Answer again")).to_have_count(3)
 

@@ -67,7 +67,7 @@ async def test_a_question_to_an_empty_library_leads_to_the_library(
     page = await chromium_page(extractive_site.url)
     await choose(page, "default", "Empty shelf")
     empty = page.locator(".empty")
-    await expect(empty.get_by_text(english("ways/first"))).to_be_visible()
+    await expect(empty.get_by_text(english("ways.first"))).to_be_visible()
     await expect(page.get_by_role("button", name=re.compile("^Add"))).to_have_count(1)
     await accessible(page, "an empty workspace")
     await page.get_by_role("button", name="Workspace: Empty shelf").click()
@@ -76,10 +76,10 @@ async def test_a_question_to_an_empty_library_leads_to_the_library(
     await expect(page.get_by_role("button", name="Workspace: Empty shelf")).to_be_focused()
     await page.get_by_role("textbox", name="Your question").fill("When does the ferry leave?")
     await page.keyboard.press("Enter")
-    await expect(page.get_by_text(english("stopReasons.library_empty")).first).to_be_visible()
+    await expect(page.get_by_text(english("answer.stopReasons.library_empty")).first).to_be_visible()
     await page.get_by_role("button", name="New session").click()
-    await expect(empty.get_by_text(english("ways/first"))).to_be_visible()
-    await empty.get_by_role("button", name=english("ways/add")).click()
+    await expect(empty.get_by_text(english("ways.first"))).to_be_visible()
+    await empty.get_by_role("button", name=english("ways.add")).click()
     await page.get_by_role("menuitem", name="A text…").click()
     await empty.get_by_role("textbox", name="Title (optional)").fill("Ferry times")
     await empty.get_by_role("textbox", name="Text", exact=True).fill("The ferry leaves at nine.")
@@ -87,8 +87,8 @@ async def test_a_question_to_an_empty_library_leads_to_the_library(
     await empty.get_by_role("button", name="Add the text").click()
     await expect(page.get_by_role("region", name="Documents").get_by_text("1 document added")).to_be_visible()
     await expect(empty.get_by_role("button", name="Ferry times", exact=True)).to_be_visible()
-    await expect(empty.get_by_text(english("ways/quotes"))).to_contain_text("citewell model add")
-    await expect(empty.get_by_role("button", name=english("ways/add"))).to_have_count(0)
+    await expect(empty.get_by_text(english("ways.quotes"))).to_contain_text("citewell model add")
+    await expect(empty.get_by_role("button", name=english("ways.add"))).to_have_count(0)
 
     async def reads_alone(route: Route) -> None:
         reply = await route.fetch()
@@ -96,11 +96,11 @@ async def test_a_question_to_an_empty_library_leads_to_the_library(
 
     await page.route("**/api/me", reads_alone)
     await page.reload()
-    await expect(empty.get_by_text(english("ways/quotes"))).to_contain_text(english("ways/askForModel"))
+    await expect(empty.get_by_text(english("ways.quotes"))).to_contain_text(english("ways.askForModel"))
     await choose(page, "Empty shelf", "default")
     await page.route(re.compile(r"/api/documents\?"), lambda route: route.fulfill(json={"documents": [], "total": 0}))
     await page.reload()
-    await expect(empty.get_by_text(english("ways/firstOfOthers"))).to_be_visible()
+    await expect(empty.get_by_text(english("ways.firstOfOthers"))).to_be_visible()
     await expect(page.get_by_role("button", name=re.compile("^Add"))).to_have_count(0)
 
 

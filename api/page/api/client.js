@@ -1,6 +1,6 @@
 /** Requests to the HTTP API. */
 
-import { documentsOf, graphOf, messageOf, summaryOf } from "./completing.js";
+import { documentsOf, messageOf, summaryOf } from "./completing.js";
 import { bodyOf, Problem, problemOf } from "./problem.js";
 
 const WORKSPACE = "X-Citewell-Workspace";
@@ -236,11 +236,6 @@ export class Client {
   /** @param {string} words @param {Asked} [options] @returns {Promise<import("./types.js").SearchResults>} */
   search(words, options = {}) {
     return this.json(`api/search?${query({ q: words, ...options })}`, { list: "results" });
-  }
-
-  /** @returns {Promise<import("./types.js").GraphStructure>} What every run takes its way through. */
-  async graph() {
-    return graphOf(await this.json("api/graph", { list: "nodes" }));
   }
 
   /** @returns {Promise<import("./types.js").Model[]>} The deployment's default first. */

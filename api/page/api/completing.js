@@ -199,20 +199,3 @@ export const summaryOf = object({
   sources: list(object({ ...counted, source_id: text, kind: text, location: text })),
   reads_whole: (value) => maybe(object({ ...counted, tokens: number }))(value ?? null) ?? { documents: Infinity, tokens: Infinity },
 });
-
-const graph = object({ nodes: list(object({ id: text })), edges: list(object({ from: text, to: text, conditional: flag })) });
-
-/**
- * Make the graph whole: each node and each edge once, and no edge that leads nowhere else.
- * @param {any} given
- * @returns {import("./types.js").GraphStructure}
- */
-export function graphOf(given) {
-  const { nodes, edges } = graph(given);
-  const known = new Map(nodes.flatMap((/** @type {any} */ node) => (node.id ? [[node.id, node]] : [])));
-  const leading = new Map();
-  for (const edge of edges) {
-    if (edge.from !== edge.to && known.has(edge.from) && known.has(edge.to)) leading.set(`${edge.from} ${edge.to}`, edge);
-  }
-  return { nodes: [...known.values()], edges: [...leading.values()] };
-}

@@ -54,7 +54,7 @@ export function answerView(setting) {
     function marker(claim, index) {
       const source = sourceOf(answer, index);
       const shownAs = number(numbersOf(answer).get(index) ?? index);
-      const label = words.mark(shownAs, source?.title ?? "");
+      const label = words.mark({ number: shownAs, title: source?.title ?? "" });
       const named = { type: "button", class: "mark", "aria-expanded": "false", "aria-label": label };
       const button = h("button", { ...named, onclick: unfold }, shownAs);
       function unfold() {
@@ -93,10 +93,10 @@ export function answerView(setting) {
     if (outcome === "abstained") return words.none;
     const claims = sections.flatMap((section) => (section.grounded ? section.claims ?? [] : []));
     const marks = claims.filter((claim) => markOf(claim) === "shown").length;
-    if (family !== "extractive") return claims.length ? words.named(number(marks), number(claims.length)) : "";
+    if (family !== "extractive") return claims.length ? words.named({ count: marks, of: claims.length }) : "";
     const { answerhood } = assessment ?? {};
     const likely = answerhood == null ? "" : words[answerhoodOf(answerhood)];
-    return [likely, marks ? words.quoted(marks) : ""].filter(Boolean).join(": ");
+    return [likely, marks ? words.quoted({ count: marks }) : ""].filter(Boolean).join(": ");
   }
 
   /** @param {string} title @param {HTMLElement[]} parts */

@@ -10,14 +10,15 @@ import style from "../style/embed.css";
 import styleOfAnswers from "../style/embed_answer.css";
 import { Client } from "../api/client.js";
 import { h } from "../dom.js";
-import { embed as ar } from "../words/embed/ar.js";
-import { embed as en } from "../words/embed/en.js";
-import { embed as vi } from "../words/embed/vi.js";
-import { embed as zh } from "../words/embed/zh.js";
+import ar from "../words/embed/ar.json" with { type: "json" };
+import en from "../words/embed/en.json" with { type: "json" };
+import vi from "../words/embed/vi.json" with { type: "json" };
+import zh from "../words/embed/zh.json" with { type: "json" };
+import { spoken } from "../words/messages.js";
 import { conversation } from "./conversation.js";
 import { followScheme } from "./scheme.js";
 
-/** @typedef {typeof en} Words */
+/** @typedef {import("../words/embed/catalogue.js").Catalogue} Words */
 /**
  * @typedef {object} Setting
  * @property {Words} words
@@ -30,7 +31,7 @@ import { followScheme } from "./scheme.js";
  */
 
 const NAME = "citewell-ask";
-const WORDS = /** @type {Record<string, Words>} */ ({ en, vi, zh, ar });
+const CATALOGUES = { en, vi, zh, ar };
 
 /** Put the window into the page, as its script's attributes say, or the part of its address behind the `#`.
  * @param {HTMLScriptElement} script */
@@ -42,13 +43,15 @@ function stand(script) {
   const advice = adviceOf(key, address);
   if (!key) console.error(`Citewell: ${advice}`);
   const tags = [lang ?? "", document.documentElement.lang, ...navigator.languages];
-  const language = tags.map((tag) => tag.slice(0, 2).toLowerCase()).find((tag) => Object.hasOwn(WORDS, tag)) ?? "en";
-  const words = WORDS[language] ?? en;
+  const language = tags.map((tag) => tag.slice(0, 2).toLowerCase()).find((tag) => Object.hasOwn(CATALOGUES, tag)) ?? "en";
+  const locale = language === "ar" ? "ar-u-nu-latn" : language;
+  /** @type {Words} */
+  const words = spoken(CATALOGUES[/** @type {keyof typeof CATALOGUES} */ (language)], locale);
   const title = asked["title"] || words.title;
   const talk = conversation({
     words,
     advice,
-    locale: language === "ar" ? "ar-u-nu-latn" : language,
+    locale,
     client: new Client(new URL(".", address), () => key),
     site: new URL(site, location.href),
     kept: remember === undefined ? null : storeOfTab(),
@@ -56,13 +59,13 @@ function stand(script) {
   });
   const inPage = () => [h("section", { "aria-label": title }, headed(title, talk), talk.element)];
   const parts = box === undefined ? inDialog(words, title, talk, open) : inPage();
-  const spoken = { lang: language === "zh" ? "zh-Hans" : language, dir: language === "ar" ? "rtl" : "ltr" };
+  const inLanguage = { lang: language === "zh" ? "zh-Hans" : language, dir: language === "ar" ? "rtl" : "ltr" };
   const host = document.createElement(NAME);
   const root = host.attachShadow({ mode: "open" });
   const sheet = new CSSStyleSheet();
   sheet.replaceSync(style + styleOfAnswers);
   root.adoptedStyleSheets = [sheet];
-  root.append(h("div", { class: `frame ${box === undefined ? "" : "box"} ${side}`, ...spoken }, parts));
+  root.append(h("div", { class: `frame ${box === undefined ? "" : "box"} ${side}`, ...inLanguage }, parts));
   const place = box ? document.querySelector(box) : null;
   if (box && !place) console.error(`Citewell: data-box: there is no element ${box} in the page.`);
   if (place) place.append(host);

@@ -253,7 +253,7 @@ export class App {
     };
     // One that is answering is refused, and that is said at once.
     if (ids.some((each) => this.sessions.answering.value.has(each))) ended();
-    else this.notice.set({ kind: "done", text: words.sessions.deleted(ids.length), undo, ended });
+    else this.notice.set({ kind: "done", text: words.sessions.deleted({ count: ids.length }), undo, ended });
   }
 
   /** @param {string} sessionId @param {string} title */

@@ -1,5 +1,6 @@
 /** An answer as Markdown, each claim with footnotes that quote what proves it. */
 
+import { words } from "../words/index.js";
 import { landing, safeAddress } from "./addresses.js";
 import { addressOfQuote } from "./deep_links.js";
 import { gradeOf, markOf } from "./grades.js";
@@ -9,20 +10,12 @@ import { placeOf } from "./places.js";
 import { continues } from "./runs.js";
 
 /**
- * @typedef {object} Wording
- * @property {string} home The address below which this server's documents are.
- * @property {import("./places.js").PlaceWords} places
- * @property {string} ungrounded What stands before text from the model's own knowledge.
- * @property {Record<import("./grades.js").Grade, string>} marks What stands behind a claim that is not proven.
- */
-
-/**
  * Write an answer as Markdown with footnotes.
  * @param {{sections: {text: string, claims: Claim[] | null, grounded?: boolean}[], sources: Source[]}} answer
- * @param {Wording} wording
+ * @param {string} home The address below which this server's documents are.
  * @returns {string}
  */
-export function footnoted({ sections, sources }, wording) {
+export function footnoted({ sections, sources }, home) {
   /** @type {Map<string, number>} */
   const numbers = new Map();
   /** @type {string[]} */
@@ -34,7 +27,7 @@ export function footnoted({ sections, sources }, wording) {
     const known = numbers.get(key);
     if (known) return known;
     numbers.set(key, numbers.size + 1);
-    notes.push(`[^${numbers.size}]: ${note(citation, sources, wording)}`);
+    notes.push(`[^${numbers.size}]: ${note(citation, sources, home)}`);
     return numbers.size;
   }
 
@@ -42,12 +35,12 @@ export function footnoted({ sections, sources }, wording) {
   function marksOf(claim) {
     const marked = markOf(claim) === "shown" ? claim.citations : [];
     const cited = [...new Set(marked.map(numberOf))].map((number) => `[^${number}]`).join("");
-    return claim.verdict === "supported" ? cited : `${cited} (${wording.marks[gradeOf(claim)]})`;
+    return claim.verdict === "supported" ? cited : `${cited} (${words.run.told.verdicts[gradeOf(claim)]})`;
   }
 
   const paragraphs = sections.filter(({ text }) => text).flatMap(({ text, claims, grounded }, index, shown) => {
     const begins = grounded === false && shown[index - 1]?.grounded !== false;
-    return [...(begins ? [`*${wording.ungrounded}*`] : []), marked(text, claims ?? [], marksOf)];
+    return [...(begins ? [`*${words.answer.ungrounded}*`] : []), marked(text, claims ?? [], marksOf)];
   });
   return [...paragraphs, ...(notes.length ? [notes.join("\n")] : [])].join("\n\n") + "\n";
 }
@@ -88,15 +81,15 @@ function prose(text) {
   return parts.map((part, at) => (at % 2 ? part : escaped(part))).join("");
 }
 
-/** @param {Citation} citation @param {Source[]} sources @param {Wording} wording */
-function note(citation, sources, { home, places }) {
+/** @param {Citation} citation @param {Source[]} sources @param {string} home */
+function note(citation, sources, home) {
   const source =
     sources.find((each) => each.segment_id === citation.segment_id) ??
     sources.find((each) => each.index === citation.source_index);
   const heading = citation.heading_path ?? (source?.heading ?? "").split(" > ");
   const path = [source?.title ?? "", ...(heading[0] === source?.title ? heading.slice(1) : heading)].filter((part) => part.trim()).map(plain).join(" › ");
   const address = addressOf(source?.url, citation, home);
-  const place = [path, plain(placeOf(placeNow(citation), places)), `<${address}>`];
+  const place = [path, plain(placeOf(placeNow(citation))), `<${address}>`];
   return `"${plain(highlighted(citation).best)}" — ${place.filter((part) => part).join(", ")}`;
 }
 

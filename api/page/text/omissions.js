@@ -6,20 +6,20 @@ import { words } from "../words/index.js";
 
 /** @type {Known} */
 const LEFT_OUT = [
-  [/^Struck-out or hidden text was left out \((\d+) passages?\)\.$/, (count) => words.reader.leftOut.passages(Number(count))],
-  [/^(\d+) of (\d+) pages holds? no text\.$/, (count, of) => words.reader.leftOut.pages(Number(count), Number(of))],
-  [/^(\d+) words? (?:is|are) hidden or too small to read\.$/, (count) => words.reader.leftOut.tiny(Number(count))],
+  [/^Struck-out or hidden text was left out \((\d+) passages?\)\.$/, (count) => words.reader.leftOut.passages({ count: Number(count) })],
+  [/^(\d+) of (\d+) pages holds? no text\.$/, (count, of) => words.reader.leftOut.pages({ count: Number(count), of: Number(of) })],
+  [/^(\d+) words? (?:is|are) hidden or too small to read\.$/, (count) => words.reader.leftOut.tiny({ count: Number(count) })],
 ];
 
 /** @type {Known} */
 const WARNINGS = [
   [
     /^The file does not say how its text is encoded\. It was read as ([\w-]+), which is a guess: /,
-    (name) => words.shelf.incoming.warnings.encoding(name),
+    (name) => words.shelf.incoming.warnings.encoding({ name }),
   ],
   [
     /^The text of (\d+) of (\d+) pages was recognised in a scan \(OCR\): /,
-    (count, of) => words.shelf.incoming.warnings.recognised(count, of),
+    (count, of) => words.shelf.incoming.warnings.recognised({ count, of }),
   ],
 ];
 

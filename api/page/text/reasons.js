@@ -20,10 +20,10 @@ const SHARES = new Set(["closest_sentence", "below_threshold", "below_reranker"]
 export function sayReasons(why, texts = []) {
   if (!why?.length || why.length < texts.length) return texts.filter(Boolean).map((text) => ({ text, known: false }));
   return why.map(({ code, parts, text }) => {
-    const known = /** @type {Record<string, string | ((...parts: string[]) => string)>} */ (words.reasons);
+    const known = /** @type {Record<string, string | ((values: any) => string)>} */ (words.reasons);
     if (!Object.hasOwn(known, code)) return { text, known: false };
     const say = known[code];
-    return { text: typeof say === "function" ? say(...partsOf(code, parts)) : say ?? text, known: true };
+    return { text: typeof say === "function" ? say(partsOf(code, parts)) : say ?? text, known: true };
   });
 }
 
@@ -43,7 +43,7 @@ export function sayFallback({ code, message, suggestion, why }) {
 function partsOf(code, parts) {
   if (code === "differs") return [change(parts.map(String))];
   const written = parts.map((part) => (typeof part === "string" ? part : SHARES.has(code) ? percent(part) : number(part)));
-  return code === "repair" ? [words.run.listed(written)] : written;
+  return code === "repair" ? [written.join(words.answer.worth.comma)] : written;
 }
 
 /** Write what differs in signs that need no translation: what the source says, and what the answer says instead. @param {string[]} sides */

@@ -8,7 +8,7 @@ export const ASIDE = /** @type {const} */ (["title", "embed"]);
 
 /** Say what a run that goes on is doing. @param {RunView} run */
 export function doingNow(run) {
-  if (run.status === "queued") return run.position ? words.run.waiting(run.position) : words.run.asking;
+  if (run.status === "queued") return run.position ? words.run.waiting({ place: run.position }) : words.run.asking;
   const names = run.steps.filter((step) => step.ms === null).map((step) => step.name);
   const doing = [...new Set(names)].map((name) => words.run.doing[/** @type {keyof typeof words.run.doing} */ (name)] ?? name);
   return doing.join(" ") || words.run.working;
@@ -43,12 +43,12 @@ function ofSteps(run) {
     run.steps.some((step) => step.name === "answer_directly") && run.answer.outcome === "answered" && summary.replied,
     searched && summary.searched,
     asked && summary.web,
-    read > 0 && summary.read(read),
-    sifted.of > 0 && summary.kept(sifted.kept, sifted.of),
-    claims > 0 && summary.checked(claims),
-    repaired > 0 && summary.repaired(repaired),
-    withdrew > 0 && summary.withdrew(withdrew),
-    fallbacks > 0 && summary.fallbacks(fallbacks),
+    read > 0 && summary.read({ count: read }),
+    sifted.of > 0 && summary.kept({ kept: sifted.kept, of: sifted.of }),
+    claims > 0 && summary.checked({ count: claims }),
+    repaired > 0 && summary.repaired({ count: repaired }),
+    withdrew > 0 && summary.withdrew({ count: withdrew }),
+    fallbacks > 0 && summary.fallbacks({ count: fallbacks }),
   ].filter((part) => part !== false);
 }
 
@@ -59,7 +59,7 @@ function ofAnswer({ answer }) {
   const direct = answer.stopReason === "no_retrieval_needed";
   return [
     direct && summary.replied,
-    answer.sources.length > 0 && summary.sources(answer.sources.length),
+    answer.sources.length > 0 && summary.sources({ count: answer.sources.length }),
   ].filter((part) => part !== false);
 }
 

@@ -38,7 +38,7 @@ const TELLERS = {
     if (!decided) return { line: "" };
     const { told } = words.run;
     const asked = decided.standalone_question;
-    const notes = asked && asked !== question ? [note(told.understood(short(asked)))] : [];
+    const notes = asked && asked !== question ? [note(told.understood({ question: short(asked) }))] : [];
     if (decided.reason) notes.push(note(sayReason(decided.why, decided.reason)));
     if (decided.intent === "small_talk") return { line: told.talk, notes };
     if (decided.intent === "about_library") return { line: told.catalogue, notes };
@@ -50,12 +50,12 @@ const TELLERS = {
     if (!loaded) return { line: "" };
     const { told } = words.run;
     const { used, cut, unused } = loaded;
-    const parts = [cut.length ? told.partly(cut.length) : "", unused.length ? told.unread(unused.length) : ""].filter(Boolean);
-    const whole = used.length + cut.length + unused.length ? told.pages(used.length + cut.length) : told.passage;
-    const notes = cut.map((page) => note(told.part(page.title, page.segments, page.of)));
+    const parts = [cut.length ? told.partly({ count: cut.length }) : "", unused.length ? told.unread({ count: unused.length }) : ""].filter(Boolean);
+    const whole = used.length + cut.length + unused.length ? told.pages({ count: used.length + cut.length }) : told.passage;
+    const notes = cut.map((page) => note(told.part({ title: page.title, read: page.segments, of: page.of })));
     const found = all(step, "sources_found");
-    if (found.length) notes.push(note(told.within(together(found))));
-    return { line: parts.length ? `${whole} (${words.run.listed(parts)})` : whole, notes };
+    if (found.length) notes.push(note(told.within({ count: together(found) })));
+    return { line: parts.length ? `${whole} (${listed(parts)})` : whole, notes };
   },
 
   search_segments: (step, place) => searched(step, place, words.run.told.library),
@@ -74,8 +74,8 @@ const TELLERS = {
       reasons.set(text, (reasons.get(text) ?? 0) + 1);
     }
     return {
-      line: told.kept(kept, of),
-      notes: [...reasons].map(([reason, count]) => note(told.dropped(count, reason))),
+      line: told.kept({ kept, of }),
+      notes: [...reasons].map(([reason, count]) => note(told.dropped({ count, reason }))),
     };
   },
 
@@ -83,18 +83,18 @@ const TELLERS = {
     const rewritten = only(step, "query_rewritten");
     const { told } = words.run;
     if (!rewritten) return { line: step.ms === null ? "" : told.nothingElse };
-    if (repairs(place)) return { line: told.again(short(rewritten.query)) };
-    return { line: told.reworded(short(rewritten.query)), notes: rewritten.reason ? [note(sayReason(rewritten.why, rewritten.reason))] : [] };
+    if (repairs(place)) return { line: told.again({ query: short(rewritten.query) }) };
+    return { line: told.reworded({ query: short(rewritten.query) }), notes: rewritten.reason ? [note(sayReason(rewritten.why, rewritten.reason))] : [] };
   },
 
   generate_answer(step, place) {
     const { told } = words.run;
     const written = all(step, "section_finished");
     const madeUp = written.reduce((sum, section) => sum + section.unknown_ids, 0);
-    const notes = madeUp ? [note(told.madeUp(madeUp), true)] : [];
-    const going = written.length ? [note(told.wrote(written.length)), ...notes] : notes;
+    const notes = madeUp ? [note(told.madeUp({ count: madeUp }), true)] : [];
+    const going = written.length ? [note(told.wrote({ count: written.length })), ...notes] : notes;
     if (step.ms === null) return { line: "", notes: going };
-    if (written.length) return { line: told.wrote(written.length), notes };
+    if (written.length) return { line: told.wrote({ count: written.length }), notes };
     return { line: repairs(place) ? told.wroteAgain : told.wroteNothing, notes };
   },
 
@@ -106,10 +106,10 @@ const TELLERS = {
     const { claims, verdicts } = counts(repairs(place) ? [step] : place.steps.slice(0, place.at + 1));
     if (claims || (!repairs(place) && step.ms !== null)) {
       const counted = countedBy(Object.fromEntries(verdicts));
-      parts.push(counted.length ? words.run.colon(told.checked(claims), words.run.listed(counted)) : told.checked(claims));
+      parts.push(counted.length ? words.run.colon({ said: told.checked({ count: claims }), more: listed(counted) }) : told.checked({ count: claims }));
     }
-    if (repaired) parts.push(told.repaired(repaired));
-    if (withdrew) parts.push(told.withdrew(withdrew));
+    if (repaired) parts.push(told.repaired({ count: repaired }));
+    if (withdrew) parts.push(told.withdrew({ count: withdrew }));
     if (!repaired && repairs(place) && step.ms !== null) parts.push(told.unmended);
     return { line: parts[0] ?? "", notes: parts.slice(1).map((part) => note(part)) };
   },
@@ -118,7 +118,7 @@ const TELLERS = {
     const assessed = only(step, "answer_assessed");
     if (!assessed) return { line: "" };
     const { line, more } = assessment(assessed, counts(steps.slice(0, at + 1)).verdicts.get("quoted") ?? 0);
-    return { line: words.run.told.assessed(line), notes: more.map((each) => note(each)) };
+    return { line: words.run.told.assessed({ said: line }), notes: more.map((each) => note(each)) };
   },
 
   answer_directly(step) {
@@ -129,7 +129,7 @@ const TELLERS = {
   abstain: (step) => ({ line: all(step, "section_finished").length ? words.run.told.abstained : "" }),
 };
 
-/** @param {Step} step @param {Place} place @param {(count: number) => string} say @returns {Told} */
+/** @param {Step} step @param {Place} place @param {(values: {count: number}) => string} say @returns {Told} */
 function searched(step, { steps, at, question }, say) {
   const { told } = words.run;
   const [found, hindered] = [all(step, "sources_found"), only(step, "search_failed")];
@@ -138,10 +138,10 @@ function searched(step, { steps, at, question }, say) {
     question,
     ...steps.slice(0, at).flatMap((before) => all(before, "query_rewritten").map((each) => each.query)),
   ];
-  const other = found.filter(({ query }) => !known.includes(query)).map(({ query }) => note(told.query(short(query))));
+  const other = found.filter(({ query }) => !known.includes(query)).map(({ query }) => note(told.query({ query: short(query) })));
   const also = [...new Set(found.flatMap((each) => each.also_searched ?? []))];
-  const instead = also.length ? [note(told.also(words.run.listed(also)))] : [];
-  return { line: say(together(found)), notes: [...other, ...instead] };
+  const instead = also.length ? [note(told.also({ words: listed(also) }))] : [];
+  return { line: say({ count: together(found) }), notes: [...other, ...instead] };
 }
 
 /** Count what searches in several wordings found: each tells only what it found best. @param {{count: number}[]} found */
@@ -163,7 +163,7 @@ function aside(event, failed) {
     notes.push(note(failed ? why : sentence(failure(event), why), true));
   }
   if (event.type === "sources_found" && event.degraded) notes.push(note(sayReason(event.why, event.degraded), true));
-  if (event.type === "sources_disagree") notes.push(note(told.disagree(disagreement(event)), true));
+  if (event.type === "sources_disagree") notes.push(note(told.disagree({ reason: disagreement(event) }), true));
   if (event.type === "content_removed") {
     const said = event.kind === "image" ? told.removed.image : told.removed.link;
     notes.push(note(sentence(said, short(event.target)), true));
@@ -191,7 +191,12 @@ function note(text, grave = false) {
 
 /** @param {string} said @param {string} detail */
 function sentence(said, detail) {
-  return detail ? words.run.colon(said, detail) : said;
+  return detail ? words.run.colon({ said, more: detail }) : said;
+}
+
+/** @param {string[]} parts */
+function listed(parts) {
+  return parts.join(words.answer.worth.comma);
 }
 
 /** @param {string} text */
@@ -223,7 +228,7 @@ function only(step, type) {
 /** Say what sources contradict each other in: each value that is known, or else the reason. @param {{reason: string, positions?: import("../api/types.js").Position[]}} event */
 function disagreement({ reason, positions = [] }) {
   const values = positions.map(({ value }) => value).filter(Boolean);
-  return values.length > 1 ? values.map((value) => `“${value}”`).join(" · ") : (positions.length ? words.run.told.denied() : reason);
+  return values.length > 1 ? values.map((value) => `“${value}”`).join(" · ") : (positions.length ? words.run.told.denied : reason);
 }
 
 /**
@@ -237,7 +242,7 @@ export function assessment({ supported, claims, reason, why }, quoted) {
   const grades = gradesIn(claims, quoted);
   const line = !supported ? told.unsupported : grades.supported || !grades.quoted ? told.supported : told.quoted;
   const counted = countedBy(grades);
-  return { line, more: counted.length ? [words.run.listed(counted)] : sayReasons(why, reason ? [reason] : []).map((each) => each.text) };
+  return { line, more: counted.length ? [listed(counted)] : sayReasons(why, reason ? [reason] : []).map((each) => each.text) };
 }
 
 /** Count statements in words. @param {Partial<Record<import("./grades.js").Grade, number>>} grades */
@@ -245,6 +250,6 @@ function countedBy(grades) {
   const { told } = words.run;
   return Object.entries(told.verdicts).flatMap(([grade, word]) => {
     const count = grades[/** @type {import("./grades.js").Grade} */ (grade)];
-    return count ? [told.counted(count, word)] : [];
+    return count ? [told.counted({ count, verdict: word })] : [];
   });
 }

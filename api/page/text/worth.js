@@ -22,7 +22,7 @@ export function worthOf(answer) {
   const { abstained, answerhood, worth } = words.answer;
   if (outcome === "abstained") return { sign: "dash", line: hasBearing(answer) ? worth.notOutright : abstained };
   if (outcome !== "answered") return null;
-  if (disagreements.length) return { sign: "unsure", line: words.apart.disputed(disagreements.length) };
+  if (disagreements.length) return { sign: "unsure", line: words.apart.disputed({ count: disagreements.length }) };
   const chance = assessment?.answerhood ?? null;
   const degree = chance === null ? null : answerhoodOf(chance);
   const proven = provenIn(answer);
@@ -40,20 +40,24 @@ export function hasBearing({ nearest }) {
 function provenIn(answer) {
   const wording = words.answer.worth;
   if (answer.family === "extractive") {
-    return quotesIn(answer) ? { sign: null, line: wording.passages(answer.sections.filter(cites).length) } : null;
+    return quotesIn(answer) ? { sign: null, line: wording.passages({ count: answer.sections.filter(cites).length }) } : null;
   }
   const counts = gradesOf(answer);
   const all = Object.values(counts).reduce((sum, count) => sum + count, 0);
   if (!all) return null;
   const { supported = 0, quoted = 0, checked = 0, unverified = 0, contradicted = 0, unsupported = 0 } = counts;
-  const [doubted, told] = [contradicted + unsupported, /** @type {string[]} */ ([])];
-  const of = (/** @type {number} */ count, /** @type {(said: string) => string} */ say) =>
-    count && told.push(say(told.length ? wording.more(count) : wording.statements(count, all)));
-  of(supported, (said) => wording.confirmed(said, judgesOf(answer)));
-  of(quoted, wording.quoted);
-  of(checked, (said) => wording.checked(said, judgesOf(answer)));
-  of(unverified, wording.unchecked);
-  of(doubted, wording.doubted);
+  const doubted = contradicted + unsupported;
+  const by = judgesOf(answer);
+  /** @type {string[]} */
+  const told = [];
+  for (const [count, say] of /** @type {const} */ ([
+    [supported, wording.confirmed], [quoted, wording.quoted], [checked, wording.checked],
+    [unverified, wording.unchecked], [doubted, wording.doubted],
+  ])) {
+    if (!count) continue;
+    const first = count === all ? wording.statements({ count }) : wording.statementsOf({ count, all });
+    told.push(say({ said: told.length ? wording.more({ count }) : first, by }));
+  }
   const sign = doubted || unverified ? "unsure" : supported ? "check" : null;
   return { sign, line: told.join(wording.comma) };
 }

@@ -10,19 +10,10 @@ import { limitsView } from "./answer_limits.js";
 import { outcomeView } from "./answer_outcome.js";
 import { changesSince, worthLine } from "./answer_summary.js";
 import { disagreements } from "./conflicts.js";
-import { wanted } from "./later.js";
+import { fillMargin } from "./margin.js";
 import { nearestList } from "./nearest.js";
 import { sectionView } from "./section.js";
 import { takenBack } from "./section_notes.js";
-
-/** @type {typeof import("./margin.js") | null} */
-let loaded = null;
-
-/** Have what proves these answers at hand, so that it is there with them; null where it is. @param {App} app @param {(Answer | null)[]} answers */
-export function proofOf(app, answers) {
-  if (loaded || !answers.some(isProven)) return null;
-  return import("./margin.js").then((module) => void (loaded = module), () => undefined); // asked for again by the answer
-}
 
 /** @param {Answer | null} answer */
 function isProven(answer) {
@@ -44,9 +35,7 @@ export function answerView(app) {
   const limits = limitsView();
   const [above, back, below, account] = [h("div", { class: "above" }), h("div"), h("div", { class: "below" }), h("div")];
   const actions = answerActions(app);
-  const element = h(
-    "div",
-    { class: "answer", role: "group", "aria-label": words.answer.label },
+  const element = h("div", { class: "answer", role: "group", "aria-label": words.answer.label },
     above,
     outcome.element,
     limits.element,
@@ -76,7 +65,8 @@ export function answerView(app) {
     // Room is kept from the first word on, so that nothing is wrapped anew when the cards come.
     const proven = isProven(answer);
     beside.classList.toggle("proven", proven);
-    if (proven && !marginFilled) void proveBeside();
+    if (proven && !marginFilled) fillMargin(sections, margin);
+    marginFilled ||= proven;
     if (!answer || answer.outcome === null) {
       fill(above);
       fill(below);
@@ -85,12 +75,6 @@ export function answerView(app) {
       fill(below, disagreements(app, answer), answer.outcome === "abstained" ? nearestList(app, answer) : null);
     }
     shown = answer;
-  }
-
-  async function proveBeside() {
-    marginFilled = true;
-    loaded ??= await wanted(app, () => import("./margin.js"), () => void proveBeside());
-    loaded?.fillMargin(sections, margin);
   }
 
   return {

@@ -1,14 +1,13 @@
 /** What can be done with an answer: copy it, have another, see its versions; or stop it. */
 
 import { change, h } from "../dom.js";
-import { labels } from "../words/along/labels.js";
+import { footnoted } from "../text/footnotes.js";
 import { words } from "../words/index.js";
-import { labels as noting } from "../words/notes/labels.js";
 import { regenerate } from "./answer_outcome.js";
 import { copyButton } from "./copying.js";
 import { feedbackButtons } from "./feedback.js";
 import { icon, textButton } from "./icons.js";
-import { pin, wanted } from "./later.js";
+import { pin } from "./later.js";
 import { takeMenu } from "./take_menu.js";
 import { versionSwitch } from "./versions.js";
 
@@ -31,16 +30,14 @@ export function answerActions(app) {
   );
   const versions = versionSwitch(app, words.conversation.versions.answer);
   const feedback = feedbackButtons(app);
-  const take = takeMenu(app, labels().answer, () => shown?.answerId ?? null);
+  const take = takeMenu(app, words.along.answer, () => shown?.answerId ?? null);
   take.classList.add("small");
   const pinned = textButton("quiet small", () => {
     const session_id = app.conversation.session.value?.session_id;
-    if (session_id && shown?.answerId) void pin(app, { session_id, message_id: shown.answerId });
-  }, icon("pin"), h("span", { class: "wide-only" }, noting().pin));
-  change(pinned, { title: noting().pinAnswer, "aria-label": noting().pinAnswer });
-  const element = h(
-    "div",
-    { class: "actions" },
+    if (session_id && shown?.answerId) pin(app, { session_id, message_id: shown.answerId });
+  }, icon("pin"), h("span", { class: "wide-only" }, words.notes.pin));
+  change(pinned, { title: words.notes.pinAnswer, "aria-label": words.notes.pinAnswer });
+  const element = h("div", { class: "actions" },
     versions.element,
     copy,
     pinned,
@@ -51,21 +48,8 @@ export function answerActions(app) {
     copied,
   );
 
-  async function readAnswer() {
-    if (!shown?.answer) return null;
-    const { answer } = shown;
-    const loaded = await wanted(app, () => import("../text/footnotes.js"), () => copy.click());
-    if (!loaded) return null;
-    return loaded.footnoted(answer, {
-      home: app.client.home.href,
-      places: {
-        page: (number) => words.answer.page(String(number)),
-        slide: (number) => words.answer.slide(String(number)),
-        sheet: words.answer.sheet,
-      },
-      ungrounded: words.answer.ungrounded,
-      marks: words.run.told.verdicts,
-    });
+  function readAnswer() {
+    return shown?.answer ? footnoted(shown.answer, app.client.home.href) : null;
   }
 
   return {

@@ -5,7 +5,6 @@ import { words } from "../words/index.js";
 import { icon } from "./icons.js";
 
 /** @typedef {import("../api/types.js").PagesRead} PagesRead */
-/** @typedef {import("../words/index.js").Words["answer"]["limits"]} Wording */
 /** @typedef {{line: string, each: string[]}} Limit `each` are the documents that it is about, where there are many. */
 
 const NAMED = 2; // documents that are named at once
@@ -14,10 +13,10 @@ const NAMED = 2; // documents that are named at once
  * Say which searches failed, and which selected documents were read in part or not at all, each once.
  * @param {Step[]} steps
  * @param {PagesRead | null} pages
- * @param {Wording} wording
  * @returns {Limit[]}
  */
-export function limitsOf(steps, pages, wording) {
+export function limitsOf(steps, pages) {
+  const { limits: wording } = words.answer;
   const failed = steps.flatMap((step) => step.told).flatMap((event) => {
     if (event.type !== "search_failed" || event.code === "web_not_configured") return [];
     return [event.servers?.length ? wording.failed.servers : wording.failed[event.kind]];
@@ -28,10 +27,10 @@ export function limitsOf(steps, pages, wording) {
   }
   if (!pages) return limits;
   const { used, cut, unused } = pages;
-  const named = cut.map(({ title, segments, of }) => wording.part(title, segments, of));
-  if (cut.length > NAMED) limits.push({ line: wording.parts(cut.length, used.length + cut.length + unused.length), each: named });
+  const named = cut.map(({ title, segments, of }) => wording.part({ title, read: segments, of }));
+  if (cut.length > NAMED) limits.push({ line: wording.parts({ count: cut.length, of: used.length + cut.length + unused.length }), each: named });
   else limits.push(...named.map((line) => ({ line, each: [] })));
-  if (unused.length) limits.push({ line: wording.unread(unused.length), each: [] });
+  if (unused.length) limits.push({ line: wording.unread({ count: unused.length }), each: [] });
   return limits;
 }
 
@@ -44,7 +43,7 @@ export function limitsView() {
     show({ run, answer }) {
       const { limits: wording } = words.answer;
       const isOutcome = answer?.stopReason === "search_failed"; // the outcome says it already
-      const limits = limitsOf(run?.steps ?? [], answer?.pages ?? run?.answer.pages ?? null, wording)
+      const limits = limitsOf(run?.steps ?? [], answer?.pages ?? run?.answer.pages ?? null)
         .filter(({ line }) => !isOutcome || (line !== wording.failed.web && line !== wording.failed.noWeb));
       if (JSON.stringify(limits) === shown) return;
       shown = JSON.stringify(limits);
@@ -56,9 +55,7 @@ export function limitsView() {
 /** @param {Limit} limit */
 function limitView({ line, each }) {
   if (!each.length) return h("p", { class: "limit" }, icon("unsure"), h("span", { dir: "auto" }, line));
-  return h(
-    "details",
-    { class: "limit" },
+  return h("details", { class: "limit" },
     h("summary", null, icon("unsure"), h("span", null, line)),
     h("ul", null, each.map((text) => h("li", { dir: "auto" }, text))),
   );

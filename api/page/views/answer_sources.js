@@ -39,25 +39,13 @@ export function sourceOf(sources, segmentId) {
 export function sourceButton(app, source, among, shown = source.index) {
   const own = among.filter((each) => each.document_id === source.document_id);
   const { document_id: documentId, title } = source;
-  const place = [pathOf(source), saidPlace(source, words.answer.page)].filter((part) => part).join(" · ");
+  const place = [pathOf(source), placeOf(source)].filter((part) => part).join(" · ");
   const read = () => app.read({ documentId, title, citations: own.map(pointTo), at: own.indexOf(source) });
-  return h(
-    "button",
-    { type: "button", class: "quiet source", onclick: read },
+  return h("button", { type: "button", class: "quiet source", onclick: read },
     h("span", { class: "number" }, number(shown)),
     h("span", { class: "what" }, h("span", { class: "title", dir: "auto" }, title), h("span", { class: "place", dir: "auto" }, place)),
     source.kind === "search" ? null : h("span", { class: "kind" }, icon(KINDS[source.kind]), words.proof.kinds[source.kind]),
   );
-}
-
-/**
- * Write the page, slide or sheet of a source or a quote.
- * @param {{page_idx: number | null, slide?: number, sheet?: string, cell?: string, page_label?: string}} entry
- * @param {(number: string) => string} page
- */
-export function saidPlace(entry, page) {
-  const { slide, sheet } = words.answer;
-  return placeOf(entry, { page: (at) => page(typeof at === "string" ? at : number(at)), slide: (at) => slide(number(at)), sheet });
 }
 
 /**
@@ -74,7 +62,7 @@ export function pathOf({ heading, title }, { heading_path: path = heading.split(
  * @param {Pick<import("../api/types.js").Position, "date" | "dated_by">} document
  */
 export function dateOf({ date, dated_by: by }) {
-  return by === "library" ? words.apart.added(day(date)) : words.apart.dated(day(date));
+  return by === "library" ? words.apart.added({ day: day(date) }) : words.apart.dated({ day: day(date) });
 }
 
 /**

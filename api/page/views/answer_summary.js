@@ -25,7 +25,7 @@ export function changesSince(answer) {
   }
   const parts = /** @type {const} */ (["moved", "changed", "deleted", "withheld"])
     .filter((kind) => counts[kind])
-    .map((kind) => words.answer.changes[kind](counts[kind]));
+    .map((kind) => words.answer.changes[kind]({ count: counts[kind] }));
   if (!parts.length) return null;
   const list = new Intl.ListFormat(language, { type: "unit" }).format(parts);
   return h("p", { class: "since" }, icon("unsure"), h("span", null, `${words.answer.since} ${list}`));

@@ -5,7 +5,6 @@ import { landing, originalAddress } from "../text/addresses.js";
 import { highlighted } from "../text/highlighted.js";
 import { codePoints } from "../text/offsets.js";
 import { words } from "../words/index.js";
-import { labels } from "../words/notes/labels.js";
 import { KINDS } from "./answer_sources.js";
 import { icon, textButton } from "./icons.js";
 import { passageText, quotedFrom } from "./passage.js";
@@ -56,14 +55,14 @@ export function cardOf(app, shown, source, citations, read, keep) {
   ].filter((fact) => fact !== false);
   return h(
     "div",
-    { class: "passage-card", id: `proof-${(cards += 1)}`, role: "group", "aria-label": words.proof.label(shown) },
+    { class: "passage-card", id: `proof-${(cards += 1)}`, role: "group", "aria-label": words.proof.label({ number: shown }) },
     first ? quotedFrom(h("span", { class: "card-number" }, shown), source, first, "") : null,
     [...new Set(quoted.map(({ segment_id: id }) => id))].map((id) => passageOf(app, quoted.filter((each) => each.segment_id === id))),
     changes.map((change) => h("p", { class: `since ${change}` }, icon(CHANGES[change]), h("span", null, words.proof.since[change]))),
     facts.length > 0 && h("ul", { class: "facts" }, facts.map((fact) => h("li", null, fact))),
     (!gone || original) && h("div", { class: "ways" },
       !gone && textButton("quiet small", read, icon("book"), words.proof.read),
-      !gone && textButton("quiet small card-pin", keep, icon("pin"), labels().pin),
+      !gone && textButton("quiet small card-pin", keep, icon("pin"), words.notes.pin),
       original && h("a", { class: "button quiet small", href: original, ...AWAY }, words.proof.original, icon("out"))),
   );
 }

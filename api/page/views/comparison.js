@@ -3,7 +3,7 @@
 import { Problem } from "../api/problem.js";
 import { fill, h } from "../dom.js";
 import { readable } from "../text/reading.js";
-import { studies } from "../words/notes/index.js";
+import { words } from "../words/index.js";
 import { said } from "../words/problems.js";
 import { openDialog } from "./dialog.js";
 import { quotesOf, written } from "./notes_entry.js";
@@ -19,7 +19,7 @@ import { keepOver } from "./notes_place.js";
  * @param {string[]} ids Of two to five documents.
  */
 export function compare(app, ids) {
-  const texts = studies();
+  const texts = words.studies;
   const { writes } = app.selection;
   const question = h("input", { type: "text", id: "compared-by", maxlength: 10_000, dir: "auto", required: !writes });
   const make = h("button", { type: "submit", class: "primary" }, texts.compare);
@@ -52,14 +52,10 @@ export function compare(app, ids) {
     fill(status, !rows.length ? texts.none : by === "model" ? texts.checked : texts.quoted);
     table.hidden = !rows.length;
     // Roles are said, since on a narrow window rows are drawn as blocks.
-    fill(table, h(
-      "table",
-      { role: "table" },
+    fill(table, h("table", { role: "table" },
       h("thead", { role: "rowgroup" }, h("tr", { role: "row" }, [texts.point, ...documents.map(({ title }) => title)].map((title) =>
         h("th", { scope: "col", role: "columnheader", dir: "auto" }, title)))),
-      h("tbody", { role: "rowgroup" }, rows.map(({ point, cells }) => h(
-        "tr",
-        { role: "row" },
+      h("tbody", { role: "rowgroup" }, rows.map(({ point, cells }) => h("tr", { role: "row" },
         h("th", { scope: "row", role: "rowheader", dir: "auto" }, point),
         cells.map((cell, at) => h("td", { role: "cell", "data-of": documents[at]?.title }, answerOf(app, cell))),
       ))),
@@ -73,7 +69,7 @@ export function compare(app, ids) {
  * @param {StudyAnswer} answer
  */
 export function answerOf(app, { state, claims, sources }) {
-  if (state !== "said") return [h("p", { class: "muted" }, studies()[state])];
+  if (state !== "said") return [h("p", { class: "muted" }, words.studies[state])];
   const own = claims.filter(({ text, citations }) => !citations.some(({ quote }) => quote === text || quote.includes(text)));
   return [...own.map(({ text }) => written(text)), ...quotesOf(app, claims, sources)];
 }

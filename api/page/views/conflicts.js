@@ -17,7 +17,7 @@ import { passageText, quotedFrom } from "./passage.js";
 export function disagreements(app, answer) {
   if (!answer.disagreements.length) return null;
   const told = answer.disagreements.map((each) => h("li", null, sidesOf(app, answer, each) ?? bare(app, answer, each)));
-  return h("section", { class: "disagreements", "aria-label": words.apart.disputed(answer.disagreements.length) }, h("ul", null, told));
+  return h("section", { class: "disagreements", "aria-label": words.apart.disputed({ count: answer.disagreements.length }) }, h("ul", null, told));
 }
 
 /** @param {App} app @param {Answer} answer @param {Disagreement} disagreement */
@@ -26,9 +26,7 @@ function sidesOf(app, answer, disagreement) {
   if (!positions.length) return null;
   const days = new Set(positions.map(({ date, dated_by: by }) => (by === "document" ? date : "")));
   const isDated = days.size > 1 && !days.has("");
-  return h(
-    "ol",
-    { class: "positions" },
+  return h("ol", { class: "positions" },
     positions.map((position, at) => h("li", { class: "section" }, sideOf(app, answer, position, isDated && at === 0))),
   );
 }
@@ -40,7 +38,7 @@ function sideOf(app, answer, position, newest) {
   const numbered = source ? number(numbersOf(answer).get(source.index) ?? source.index) : "";
   const cited = citationOf(answer, position);
   const own = by === "document" ? { date, dated_by: by } : { date: "" }; // the day on which it was stored decides nothing
-  const label = words.proof.marker(numbered, title, words.proof.read);
+  const label = words.proof.marker({ number: numbered, title, verdict: words.proof.read });
   const onclick = () => app.read({ documentId, title, citations: [cited], at: 0 });
   const sign = numbered ? h("span", null, numbered) : icon("book");
   const way = h("button", { type: "button", class: "marker quoted", "aria-label": label, onclick }, sign);

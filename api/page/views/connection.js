@@ -23,7 +23,7 @@ export function connection(app) {
     clearTimeout(ticking);
     const left = (next.value?.until ?? 0) - Date.now();
     const seconds = Math.ceil(left / SECOND);
-    fill(wait, left > 0 ? words.notices.soon(seconds) : words.notices.reconnecting);
+    fill(wait, left > 0 ? words.notices.soon({ seconds }) : words.notices.reconnecting);
     now.disabled = left <= 0;
     if (left > 0) ticking = setTimeout(count, left - (seconds - 1) * SECOND);
   }
@@ -49,6 +49,6 @@ export function connection(app) {
 /** Make the bar that tells of when that is what is shown without network. @param {App} app */
 export function offlineBar(app) {
   const told = h("p", { class: "told", role: "status" });
-  app.offline.asOf.watch((at) => fill(told, at && words.offline.asOf(moment(at.toISOString()))));
+  app.offline.asOf.watch((at) => fill(told, at && words.offline.asOf({ at: moment(at.toISOString()) })));
   return h("div", { class: "connection lost" }, told);
 }

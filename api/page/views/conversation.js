@@ -4,7 +4,6 @@ import { fill, h } from "../dom.js";
 import { isLive, isSending } from "../state/turns.js";
 import { worthOf } from "../text/worth.js";
 import { words } from "../words/index.js";
-import { proofOf } from "./answer.js";
 import { emptyView } from "./empty.js";
 import { failureView } from "./failure.js";
 import { followUps } from "./follow_ups.js";
@@ -23,7 +22,6 @@ export function conversationView(app) {
   let going = new Set();
   let sessionId = "";
   let reading = false;
-  let proving = false;
   const earlier = textButton("earlier", () => void readEarlier(), words.conversation.earlier);
   const list = h("div", { class: "turns" });
   const empty = emptyView(app);
@@ -57,9 +55,6 @@ export function conversationView(app) {
 
   /** @param {Turn[]} turns */
   function show(turns) {
-    const coming = proving || views.size ? null : proofOf(app, turns.map(({ answer }) => answer));
-    if (coming) void coming.then(() => ((proving = true), show(conversation.turns.value)));
-    if (coming) return;
     const answering = turns.some((turn) => isLive(turn.run));
     const last = turns.at(-1);
     const begun = last !== undefined && isSending(last.run) && !views.has(last.view);

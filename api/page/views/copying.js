@@ -11,7 +11,7 @@ const SAID_MS = 2000; // for as long as "Copied" is shown
  * Make a button that copies a text, and what says to screen readers that it did.
  * @param {string} kind Its classes.
  * @param {string} label What it copies.
- * @param {() => string | null | Promise<string | null>} read Nothing where there is nothing to copy.
+ * @param {() => string | null} read Nothing where there is nothing to copy.
  */
 export function copyButton(kind, label, read) {
   const button = h("button", { type: "button", class: kind, title: label, onclick: () => void copy() });
@@ -20,7 +20,7 @@ export function copyButton(kind, label, read) {
   rest();
 
   async function copy() {
-    const text = await read();
+    const text = read();
     if (text === null) return;
     try {
       await navigator.clipboard.writeText(text);

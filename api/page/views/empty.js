@@ -6,7 +6,7 @@ import { language, words } from "../words/index.js";
 import { withCode } from "./failure.js";
 import { placeList } from "./guide.js";
 import { icon, textButton } from "./icons.js";
-import { wanted } from "./later.js";
+import { later } from "./later.js";
 import { questionList } from "./offers.js";
 import { goToQuestion } from "./question_field.js";
 
@@ -28,9 +28,7 @@ export function emptyView(app) {
   const documents = h("div", { class: "beginning" });
   const lead = h("p", { class: "muted" });
   const adding = h("div", { class: "bringing" });
-  const element = h(
-    "div",
-    { class: "empty" },
+  const element = h("div", { class: "empty" },
     h("p", { class: "claim" }, words.page.claim),
     lead,
     h("div", { class: "offers" }, adding, questions, documents),
@@ -82,9 +80,7 @@ export function emptyView(app) {
     fill(
       documents,
       h("p", { class: "muted", id: "offers" }, words.conversation.begin),
-      h(
-        "ul",
-        { "aria-labelledby": "offers" },
+      h("ul", { "aria-labelledby": "offers" },
         found.map((each) => h("li", null, ...beginning(each))),
       ),
     );
@@ -116,15 +112,14 @@ export function emptyView(app) {
     if (filled === false) fill(lead, writes ? ways.first : ways.firstOfOthers);
     else if (quotesOnly) fill(lead, ways.quotes, " ", ...withCode(how));
     else fill(lead, words.conversation.lead);
-    if (filled === false && writes) void offerAdding();
+    if (filled === false && writes) void later(app, () => import("./shelf.js"), offerAdding);
     else fill(adding);
   }
 
-  async function offerAdding() {
-    if (adding.hasChildNodes()) return;
-    const loaded = await wanted(app, () => import("./shelf.js"), say);
-    if (!loaded || filled || !mayWrite() || adding.hasChildNodes()) return;
-    const tools = loaded.addingTools({
+  /** @param {typeof import("./shelf.js")} shelf */
+  function offerAdding({ addingTools }) {
+    if (filled || !mayWrite() || adding.hasChildNodes()) return;
+    const tools = addingTools({
       addFiles: (files) => app.brought.set({ files: [...files] }),
       addText: (title, text) => app.brought.set({ title, text }),
       addAddress: (url, site) => app.brought.set({ url, site }),

@@ -1,28 +1,27 @@
 /** Two buttons that say what an answer is worth; the second asks what is wrong. */
 
 import { change, fill, h } from "../dom.js";
-import { labels } from "../words/along/labels.js";
+import { words } from "../words/index.js";
 import { iconButton } from "./icons.js";
-import { wanted } from "./later.js";
+import { later } from "./later.js";
 
 /** @typedef {import("../api/types.js").NewFeedback} NewFeedback */
 
 /** Make the buttons. @param {App} app */
 export function feedbackButtons(app) {
-  const words = labels();
+  const { along } = words;
   /** @type {Turn | null} */
   let shown = null;
   /** @type {Feedback | null} */
   let given = null;
-  const up = iconButton("up", words.good, () => void say(given?.rating === "up" ? null : rating("up")));
-  const poor = iconButton("poor", words.poor, () => void ask());
+  const up = iconButton("up", along.good, () => void say(given?.rating === "up" ? null : rating("up")));
+  const poor = iconButton("poor", along.poor, () => void ask());
   const status = h("span", { class: "seen-by-readers-only", role: "status" });
 
   async function ask() {
     const before = given?.rating === "down" ? given : null;
     if (!before && !(await say(rating("down")))) return;
-    const loaded = await wanted(app, () => import("./feedback_sheet.js"), () => poor.click());
-    if (loaded && shown?.answer) loaded.feedbackSheet(shown.answer, before, say);
+    await later(app, () => import("./feedback_sheet.js"), (sheet) => shown?.answer && sheet.feedbackSheet(shown.answer, before, say));
   }
 
   /** @param {"up" | "down"} value @returns {NewFeedback} */
@@ -41,7 +40,7 @@ export function feedbackButtons(app) {
       const response = await app.client.send(path, request);
       turn.feedback = feedback ? await response.json() : null;
       if (shown !== turn) return;
-      fill(status, words.said[feedback?.rating ?? "withdrawn"]);
+      fill(status, along.said[feedback?.rating ?? "withdrawn"]);
       mark(turn.feedback);
     });
   }

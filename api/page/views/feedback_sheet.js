@@ -1,7 +1,7 @@
 /** What is wrong with an answer: a reason, the claim that is meant, and words; and the way to withdraw it. */
 
 import { h } from "../dom.js";
-import { along } from "../words/along/index.js";
+import { words } from "../words/index.js";
 import { openDialog } from "./dialog.js";
 import { textButton } from "./icons.js";
 
@@ -18,7 +18,7 @@ const WHOLE = "";
  * @param {(feedback: NewFeedback | null) => Promise<boolean>} say Nothing withdraws it.
  */
 export function feedbackSheet(answer, given, say) {
-  const said = along().feedback;
+  const said = words.feedback;
   const claims = answer.sections.flatMap((section, index) =>
     (section.claims ?? []).map(({ start, end, text }) => ({ section_index: index, start, end, text })),
   );

@@ -3,8 +3,7 @@
 import { Problem } from "../api/problem.js";
 import { fill, h } from "../dom.js";
 import { readable } from "../text/reading.js";
-import { number } from "../words/format.js";
-import { studies } from "../words/notes/index.js";
+import { words } from "../words/index.js";
 import { said } from "../words/problems.js";
 import { answerOf } from "./comparison.js";
 import { openDialog } from "./dialog.js";
@@ -17,7 +16,7 @@ import { keepOver } from "./notes_place.js";
  * @param {string[]} ids Of one to five documents.
  */
 export async function flashcards(app, ids) {
-  const texts = studies();
+  const texts = words.studies;
   const status = h("p", { class: "muted", role: "status" }, texts.working);
   const card = h("div", { class: "flashcard note", "aria-live": "polite" });
   const tools = h("div", { class: "choices" });
@@ -37,7 +36,7 @@ export async function flashcards(app, ids) {
     if (error instanceof Problem) return;
     throw error;
   }
-  if (!cards.length) return fill(status, dropped ? texts.dropped(dropped) : by === "model" ? texts.noneFound : texts.noCards);
+  if (!cards.length) return fill(status, dropped ? texts.dropped({ count: dropped }) : by === "model" ? texts.noneFound : texts.noCards);
   const close = /** @type {HTMLElement} */ (dialog.querySelector("button"));
   const before = textButton("", () => show(at - 1), icon("back"), texts.before);
   const next = textButton("", () => show(at + 1), texts.next, icon("next"));
@@ -50,7 +49,7 @@ export async function flashcards(app, ids) {
   /** @param {number} wanted */
   function show(wanted) {
     at = wanted;
-    fill(status, [texts.at(number(at + 1), number(cards.length)), dropped && texts.dropped(dropped)].filter(Boolean).join(" · "));
+    fill(status, [texts.at({ at: at + 1, of: cards.length }), dropped && texts.dropped({ count: dropped })].filter(Boolean).join(" · "));
     fill(card, h("h3", { dir: "auto" }, cards[at]?.question));
     before.disabled = at === 0;
     next.disabled = at === cards.length - 1;

@@ -12,9 +12,7 @@ import { questionList } from "./offers.js";
 /** Make the fold with the guide to the document that is read. @param {App} app */
 export function guideFold(app) {
   const body = h("div", { class: "guide-body" });
-  const element = h(
-    "details",
-    { class: "guide", ontoggle: () => void open() },
+  const element = h("details", { class: "guide", ontoggle: () => void open() },
     h("summary", null, words.ways.guide.label),
     body,
   );
@@ -78,13 +76,9 @@ export function placeList(app, { document_id, title }, kind, places) {
     const citation = { ...place, segment_id, document_id, quote: place.text, source_index: 0, section_index: -1 };
     app.read({ documentId: document_id, title, citations: [{ ...citation, origin: "matched", verdict: "unverified" }], at: 0 });
   };
-  return h(
-    "ul",
-    { class: kind },
+  return h("ul", { class: kind },
     places.map((place) =>
-      h(
-        "li",
-        { class: "depth" in place ? `depth-${Math.min(place.depth, 3)}` : null },
+      h("li", { class: "depth" in place ? `depth-${Math.min(place.depth, 3)}` : null },
         h("button", { type: "button", class: "quiet", dir: "auto", onclick: read(place) }, place.text),
       ),
     ),

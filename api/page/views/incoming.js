@@ -1,7 +1,7 @@
 /** Documents on their way in: one progress for all, and of each what is to be said of it. */
 
 import { fill, h } from "../dom.js";
-import { number, percent } from "../words/format.js";
+import { percent } from "../words/format.js";
 import { words } from "../words/index.js";
 import { mayRetry } from "../state/incoming_batches.js";
 import { isNotable } from "../state/incoming_notes.js";
@@ -38,9 +38,7 @@ export function incomingView(app, incoming, shelf) {
   } });
   let unfolded = false;
   const status = h("p", { class: "seen-by-readers-only", role: "status" });
-  const element = h(
-    "section",
-    { class: "incoming", "aria-label": label, hidden: true },
+  const element = h("section", { class: "incoming", "aria-label": label, hidden: true },
     status,
     h("div", { class: "whole" }, count, bar, h("div", { class: "doing" }, Object.values(buttons))),
     list,
@@ -62,8 +60,7 @@ export function incomingView(app, incoming, shelf) {
     element.hidden = !items.length;
     const going = done < of;
     const same = items.filter((item) => isSame(item));
-    const text = goingText(progress, refused.length, same.length);
-    if (count.textContent !== text) count.textContent = text;
+    fill(count, goingText(progress, refused.length, same.length));
     bar.hidden = !going;
     bar.max = Math.max(1, of);
     bar.value = done + items.reduce((sum, { state, share }) => sum + (state === "sending" ? share / 2 : 0), 0);
@@ -81,7 +78,7 @@ export function incomingView(app, incoming, shelf) {
     fill(list, [...rows.values()].map((row) => row.element));
     if (!items.length) unfolded = false;
     unfold.hidden = !unfolded && items.length <= shown.length;
-    unfold.textContent = unfolded ? words.shelf.incoming.fewer : words.shelf.incoming.more(number(items.length - shown.length));
+    unfold.textContent = unfolded ? words.shelf.incoming.fewer : words.shelf.incoming.more({ count: items.length - shown.length });
     unfold.setAttribute("aria-expanded", String(unfolded));
     if (!going) tell(items);
     clearTimeout(seen);
@@ -102,8 +99,8 @@ export function incomingView(app, incoming, shelf) {
     const there = news.filter((item) => isSame(item)).length;
     const added = news.filter(({ problem }) => !problem).length - there;
     const { tellAdded, tellThere, tellRefused } = words.shelf.incoming;
-    const refusals = news.flatMap(({ name, problem }) => (problem ? [tellRefused(name, refusalOf(problem, name))] : []));
-    status.textContent = [added ? tellAdded(added) : "", there ? tellThere(there) : "", ...refusals].filter(Boolean).join(" ");
+    const refusals = news.flatMap(({ name, problem }) => (problem ? [tellRefused({ name, reason: refusalOf(problem, name) })] : []));
+    status.textContent = [added ? tellAdded({ count: added }) : "", there ? tellThere({ count: there }) : "", ...refusals].filter(Boolean).join(" ");
   }
   return { element };
 }
@@ -111,9 +108,9 @@ export function incomingView(app, incoming, shelf) {
 /** @param {import("../state/incoming.js").Progress} progress @param {number} refused @param {number} same */
 function goingText({ done, of, paused, seconds }, refused, same) {
   const { done: ofAll, minutes, soon, paused: stopped, refused: notAdded, ended, there } = words.shelf.incoming;
-  const left = paused ? stopped : seconds === null ? "" : seconds < MINUTE ? soon : minutes(number(Math.round(seconds / MINUTE)));
-  const begins = done < of ? ofAll(number(done), number(of)) : done > refused + same ? ended(done - refused - same) : "";
-  return [begins, left, same ? there(same) : "", refused ? notAdded(refused) : ""].filter(Boolean).join(" · ");
+  const left = paused ? stopped : seconds === null ? "" : seconds < MINUTE ? soon : minutes({ minutes: Math.round(seconds / MINUTE) });
+  const begins = done < of ? ofAll({ done, of }) : done > refused + same ? ended({ count: done - refused - same }) : "";
+  return [begins, left, same ? there({ count: same }) : "", refused ? notAdded({ count: refused }) : ""].filter(Boolean).join(" · ");
 }
 
 /** @param {Item} item */
@@ -130,8 +127,8 @@ function rank(item) {
 /** @param {Note} note */
 function noteOf(note) {
   const { notes } = words.shelf.incoming;
-  if (note.kind === "alike") return notes.alike(note.title);
-  if (note.kind === "site") return notes.site(note.count);
+  if (note.kind === "alike") return notes.alike({ title: note.title });
+  if (note.kind === "site") return notes.site({ count: note.count });
   if (note.kind === "warning") return warningsOf(note.said).join(" ");
   return note.kind === "left" ? omissionsOf(note.said).join(" ") : notes[note.kind];
 }
@@ -161,9 +158,9 @@ function itemRow(app, incoming, shelf) {
     const { id } = shown;
     await app.attempt(async () => {
       const gone = await shelf.delete([twin.documentId]);
-      if (!gone.length) return app.notice.set({ kind: "failed", text: words.shelf.kept(1) });
+      if (!gone.length) return app.notice.set({ kind: "failed", text: words.shelf.kept({ count: 1 }) });
       const undo = () => void app.attempt(() => shelf.restore(gone));
-      app.notice.set({ kind: "done", text: words.shelf.deleted(twin.title), undo });
+      app.notice.set({ kind: "done", text: words.shelf.deleted({ title: twin.title }), undo });
       await app.selection.remove(twin.documentId);
       incoming.dismiss(id);
     });
@@ -177,17 +174,17 @@ function itemRow(app, incoming, shelf) {
     element.dataset.state = item.state;
     name.textContent = name.title = item.name;
     fill(drawing, icon(item.state === "added" ? "check" : item.state === "refused" ? "cross" : "upload"));
-    state.textContent = item.state === "sending" && item.share ? sending(percent(item.share)) : states[isSame(item) ? "same" : item.state];
+    state.textContent = item.state === "sending" && item.share ? sending({ share: percent(item.share) }) : states[isSame(item) ? "same" : item.state];
     const text = item.problem ? refusalOf(item.problem, item.name) : item.notes.map((note) => noteOf(note)).join(" ");
     why.textContent = text;
     why.hidden = !text;
     again.hidden = !mayRetry(item);
     replace.hidden = !item.notes.some(({ kind }) => kind === "twin");
     for (const [button, label] of /** @type {const} */ ([
-      [again, retryName(item.name)],
-      [away, (isGoing() ? cancelName : dismissName)(item.name)],
+      [again, retryName({ name: item.name })],
+      [away, (isGoing() ? cancelName : dismissName)({ name: item.name })],
     ])) button.setAttribute("aria-label", button.title = label);
-    replace.setAttribute("aria-label", replaceName(item.name));
+    replace.setAttribute("aria-label", replaceName({ name: item.name }));
   }
   return { element, show };
 }

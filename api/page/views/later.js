@@ -5,21 +5,22 @@ import { words } from "../words/index.js";
 import { goToQuestion } from "./question_field.js";
 
 /**
- * Fetch a module now that it is wanted; where it can't be had, say so, with a way to try again.
+ * Fetch a module now that it is wanted, and use it; where it can't be had, say so, with a way to try again.
  * @template Module
  * @param {App} app
  * @param {() => Promise<Module>} load
- * @param {() => void} again
- * @returns {Promise<Module | null>} Null where it could not be had.
+ * @param {(module: Module) => unknown} use
  */
-export async function wanted(app, load, again) {
+export async function later(app, load, use) {
+  let module;
   try {
-    return await load();
+    module = await load();
   } catch (error) {
     if (!(error instanceof TypeError)) throw error; // the browser's word for a module that did not come
-    app.notice.set({ kind: "failed", text: words.notices.unreachable, again });
-    return null;
+    app.notice.set({ kind: "failed", text: words.notices.unreachable, again: () => void later(app, load, use) });
+    return;
   }
+  await use(module);
 }
 
 /** Make the place of the reader, and that of the bar that leads back to it. @param {App} app */
@@ -31,7 +32,7 @@ export function readerPlaces(app) {
   const put = once(app, () => import("./reader.js"), ({ reader }) => reader({ ...hostOf(app, bar), pressed: () => pressed }, place));
   app.reading.watch((reading) => {
     pressed = document.activeElement; // before it is hidden
-    if (reading) void put();
+    if (reading) put();
   });
   return { place, bar };
 }
@@ -47,31 +48,14 @@ function hostOf(app, bar) {
       app.selection.passage.set({ text, title });
       goToQuestion();
     },
-    pin: (quote, documentId) => void pin(app, { document_id: documentId, quote }),
+    pin: (quote, documentId) => pin(app, { document_id: documentId, quote }),
     page: { app, bar },
   };
 }
 
 /** Pin something to a note. @param {App} app @param {import("../api/types.js").Pin} what */
-export async function pin(app, what) {
-  const loaded = await wanted(app, () => import("./notes_pinning.js"), () => void pin(app, what));
-  if (loaded) await loaded.pin(app, what);
-}
-
-/** Make the place of what asks for a login or a key. @param {App} app */
-export function lockPlace(app) {
-  const place = h("div", { class: "place" });
-  const put = once(app, () => import("./lock.js"), ({ lock }) => lock(app, place));
-  app.locked.watch((locked) => locked && put());
-  return place;
-}
-
-/** Make the place of who is logged in; whoever brought a key, or is alone on this machine, knows. @param {App} app */
-export function accountPlace(app) {
-  const place = h("div", { class: "place" });
-  const put = once(app, () => import("./account.js"), ({ account }) => account(app, place));
-  app.person.watch((person) => (person?.by === "login" || person?.by === "proxy") && put());
-  return place;
+export function pin(app, what) {
+  void later(app, () => import("./notes_pinning.js"), (notes) => notes.pin(app, what));
 }
 
 /**
@@ -84,7 +68,7 @@ export function mentionsIn(app, field) {
   /** @type {ReturnType<typeof import("./mentions.js").mentionList> | null} */
   let list = null;
   const put = once(app, () => import("./mentions.js"), ({ mentionList }) => (list = mentionList(app, field)));
-  field.text.addEventListener("input", () => field.text.value.includes("@") && void put());
+  field.text.addEventListener("input", () => field.text.value.includes("@") && put());
   return (event) => list?.press(event) ?? false;
 }
 
@@ -94,7 +78,7 @@ export function libraryPlace(app) {
   const put = once(app, () => import("./shelf.js"), ({ shelf }) => void shelf(app, place));
   // It has its head and its room from the start. What is in it comes when the rest is there.
   place.append(h("section", { class: "shelf" }, h("header", null, h("h2", null, words.shelf.label))));
-  const come = () => app.libraryOpen.value && app.begun.value && !app.locked.value && void put();
+  const come = () => app.libraryOpen.value && app.begun.value && !app.locked.value && put();
   for (const cell of [app.libraryOpen, app.begun, app.locked]) cell.watch(come);
   app.brought.watch((brought) => brought && put());
   for (const name of /** @type {const} */ (["dragenter", "dragover", "drop"])) {
@@ -115,12 +99,9 @@ export function libraryPlace(app) {
  * @param {(module: Module) => void} use
  */
 function once(app, load, use) {
-  let begun = false;
-  return async function put() {
-    if (begun) return;
-    begun = true;
-    const module = await wanted(app, load, () => void put());
-    if (module) use(module);
-    else begun = false;
-  };
+  let used = false;
+  return () => void (used || later(app, load, (module) => {
+    if (!used) use(module);
+    used = true;
+  }));
 }

@@ -1,7 +1,6 @@
 /** Blocks of a document as elements: headings, lists, tables, code and quotations as such, pictures where they stand. */
 
 import { h } from "../dom.js";
-import { tableOf } from "./layout_table.js";
 
 /** @typedef {import("../api/types.js").LayoutBlock} LayoutBlock */
 /** @typedef {import("./layout_text.js").LaidOutText} LaidOutText */
@@ -11,6 +10,7 @@ import { tableOf } from "./layout_table.js";
  */
 
 const MARKER = /^(\s*)((?:[-*+•‣◦▪]|\(?[\p{L}\p{N}]{1,6}(?:\.[\p{L}\p{N}]{1,6})*[.)])\s+)/u;
+const BETWEEN = " | "; // what the server joins the cells of a row by
 const FIRST_LEVEL = 3; // the document's title is a heading of level 2
 
 /**
@@ -93,4 +93,81 @@ function listOf(items, text) {
     );
   }
   return outer;
+}
+
+/**
+ * Give from where to where each cell of a row is.
+ * @param {string} text
+ * @param {number} from
+ * @param {number} to
+ * @returns {[number, number][]}
+ */
+export function cellsOf(text, from, to) {
+  /** @type {[number, number][]} */
+  const cells = [];
+  let at = from;
+  // A row that begins with an empty cell begins with the bar, since blocks have no space around them.
+  if (text.startsWith("| ", from)) {
+    cells.push([from, from]);
+    at = from + 2;
+  }
+  for (;;) {
+    const bar = text.indexOf(BETWEEN, Math.max(from, at - 1));
+    if (bar < 0 || bar >= to) break;
+    cells.push([Math.min(at, bar), bar]);
+    at = bar + BETWEEN.length;
+  }
+  if (to - at >= 1 && text.endsWith(" |", to) && text.slice(at, to).endsWith(" |")) cells.push([at, to - 2], [to, to]);
+  else cells.push([Math.min(at, to), to]);
+  return cells;
+}
+
+/** @param {Placed[]} group Rows, after their caption where they have one. @param {LaidOutText} text */
+export function tableOf(group, text) {
+  const rows = group.filter((block) => block.kind === "table_row").map((block) => ({ block, cells: cellsOf(text.text, block.from, block.to) }));
+  if (rows.every(({ cells }) => cells.length === 1)) {
+    const lines = group.map(({ kind, from, to }) => text.put(h("p", { class: kind, dir: "auto" }), from, to));
+    return h("div", { class: "rows" }, lines);
+  }
+  const [first] = group;
+  const caption = first && first.kind === "caption" ? text.put(h("caption"), first.from, first.to) : null;
+  const width = Math.max(...rows.map(({ cells }) => cells.length));
+  const head = h("thead");
+  const body = h("tbody");
+  for (const { block, cells } of rows) {
+    const name = block.header ? "th" : "td";
+    const made = cells.map(([from, to]) => text.put(h(name, { scope: block.header && "col" }), from, to));
+    const rest = Array.from({ length: width - cells.length }, () => h(name));
+    (block.header ? head : body).append(h("tr", null, made, rest));
+  }
+  const table = h("table", { dir: "auto" }, caption, head.childElementCount > 0 && head, body);
+  return h("div", { class: "table", tabindex: 0, role: "group", "aria-label": caption?.textContent || null }, table);
+}
+
+/**
+ * Let blocks meet where lines begin, so that they hold all of the file, with its blank lines and indents.
+ * @param {Placed[]} blocks
+ * @param {string} text
+ * @returns {Placed[]}
+ */
+export function wholeLines(blocks, text) {
+  let at = 0;
+  return blocks.map((block, place) => {
+    const from = at;
+    const following = blocks[place + 1];
+    at = following ? Math.max(text.lastIndexOf("\n", following.from - 1) + 1, block.to) : text.length;
+    return { ...block, from, to: at };
+  });
+}
+
+/** Make the element of a block. @param {Placed} block @param {LaidOutText} text @param {number} first The number of its first line. */
+export function codeOf({ kind, from, to }, text, first) {
+  const ends = text.text.slice(from, to).replace(/\n$/, "").split("\n");
+  const numbers = h("span", { class: "numbers", "aria-hidden": "true" }, ends.map((_, at) => first + at).join("\n"));
+  return h("div", { class: "lines" }, numbers, text.put(h("code", { class: kind, dir: "ltr" }), from, to));
+}
+
+/** Count the lines of a block. @param {Placed} block @param {string} text */
+export function linesIn({ from, to }, text) {
+  return text.slice(from, to).split("\n").length - 1;
 }

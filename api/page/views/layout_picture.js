@@ -4,7 +4,7 @@
  */
 
 import { h } from "../dom.js";
-import { words } from "../words/viewer/index.js";
+import { words } from "../words/index.js";
 
 /** @typedef {import("../api/types.js").LayoutPicture} LayoutPicture */
 
@@ -16,13 +16,14 @@ const WIDEST = 1600; // pixels of what is drawn
  * @param {(number: number) => Promise<Blob>} read
  */
 export function layoutPicture({ number, alt, width, height }, read) {
-  if (!width) return h("p", { class: "picture missing", dir: "auto" }, words().pictureFailed(alt));
+  const failed = alt ? words.viewer.pictureFailedOf({ alt }) : words.viewer.pictureFailed;
+  if (!width) return h("p", { class: "picture missing", dir: "auto" }, failed);
   const scale = Math.min(1, WIDEST / width);
   const canvas = h("canvas", {
     width: Math.max(1, Math.round(width * scale)),
     height: Math.max(1, Math.round(height * scale)),
     role: "img",
-    "aria-label": alt || words().picture,
+    "aria-label": alt || words.viewer.picture,
   });
   const element = h("figure", { class: "picture" }, canvas);
   const near = new IntersectionObserver((seen) => {
@@ -39,7 +40,7 @@ export function layoutPicture({ number, alt, width, height }, read) {
       canvas.getContext("2d")?.drawImage(bitmap, 0, 0);
       bitmap.close();
     } catch {
-      element.replaceChildren(h("p", { class: "missing", dir: "auto" }, words().pictureFailed(alt)));
+      element.replaceChildren(h("p", { class: "missing", dir: "auto" }, failed));
     }
   }
   return element;

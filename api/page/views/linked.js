@@ -4,9 +4,8 @@ import { Client } from "../api/client.js";
 import { Problem } from "../api/problem.js";
 import { h } from "../dom.js";
 import { Cell } from "../state/cell.js";
-import { words as common } from "../words/index.js";
+import { words } from "../words/index.js";
 import { said } from "../words/problems.js";
-import { words } from "../words/viewer/index.js";
 import { reader } from "./reader.js";
 
 /** Show it. @param {URL} home The link, below which all is read. */
@@ -17,8 +16,8 @@ export async function linked(home) {
   document.body.append(place);
   try {
     const { document_id: documentId, title, segment_index: segment, start, end, quote } = await client.json("api/link");
-    document.title = `${title} · ${common.page.name}`;
-    place.append(h("h1", { class: "seen-by-readers-only" }, common.page.name));
+    document.title = `${title} · ${words.page.name}`;
+    place.append(h("h1", { class: "seen-by-readers-only" }, words.page.name));
     const reading = new Cell(/** @type {Reading | null} */ (null));
     reader({ client, reading, read: (next) => reading.set(next), pressed: () => null, refused: () => undefined, ask: null, page: null }, place);
     // A quote that is no longer there has a checksum that no text has.
@@ -28,8 +27,8 @@ export async function linked(home) {
     if (!(error instanceof Problem)) throw error;
     const gone = error.status === 404;
     place.append(h("div", { class: "shut" },
-      h("h1", null, gone ? words().shut : said(error)),
-      h("p", null, gone ? words().shutWhy : error.suggestion),
+      h("h1", null, gone ? words.viewer.shut : said(error)),
+      h("p", null, gone ? words.viewer.shutWhy : error.suggestion),
     ));
   }
 }

@@ -8,12 +8,8 @@ import { textButton } from "./icons.js";
 
 const COMMAND = "citewell keys create --user NAME";
 
-/**
- * Put what asks for a login or a key into its place.
- * @param {App} app
- * @param {HTMLElement} place Where it is to stand.
- */
-export function lock(app, place) {
+/** Make what asks for a login or a key, and covers the page meanwhile. @param {App} app */
+export function lock(app) {
   const wrong = h("p", { class: "wrong", id: "key-wrong", role: "alert" });
   const input = h(
     "input",
@@ -74,7 +70,6 @@ export function lock(app, place) {
     (offered ? begin : input).focus();
   }
 
-  place.append(element);
   app.locked.watch((locked) => {
     element.hidden = !locked;
     if (!locked) return;
@@ -82,4 +77,5 @@ export function lock(app, place) {
     tell(app.key.value ? words.lock.wrong : null);
     void offer();
   });
+  return element;
 }

@@ -1,7 +1,7 @@
 /** The cited passages of an answer beside its text, each in step with the first sentence that cites it. */
 
 import { change, fill } from "../dom.js";
-import { cardOf, fit } from "./card.js";
+import { fit } from "./card.js";
 import { placeOf, proofs } from "./marker.js";
 
 /** `cited` names what its passages bear; `height` is that of a card that nobody reads just now.
@@ -75,7 +75,7 @@ export function fillMargin(sections, element) {
 
   /** @param {import("./marker.js").Proof} proof @param {Citation[]} citations */
   function made(proof, citations) {
-    const card = proof.show(cardOf, citations);
+    const card = proof.show(citations);
     const light = (/** @type {boolean} */ lit) => () => {
       for (const button of cards.get(proof.key)?.buttons ?? []) proofs.get(button)?.light(lit);
     };

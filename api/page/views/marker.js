@@ -5,12 +5,11 @@ import { gradeOf } from "../text/grades.js";
 import { numbersOf } from "../text/numbering.js";
 import { number } from "../words/format.js";
 import { words } from "../words/index.js";
+import { cardOf } from "./card.js";
 import { icon } from "./icons.js";
-import { wanted } from "./later.js";
 import { pin } from "./later.js";
 import { passageIn } from "./passage.js";
-import { verdictProof } from "./proof.js";
-import { CHANGES, SIGNS, changeOf } from "./verdicts.js";
+import { CHANGES, SIGNS, changeOf, verdictProof } from "./verdicts.js";
 
 /** What a claim stands on now: it is asked for when something is shown, so that it is never what it was before.
  * @typedef {() => {claim: Claim, answer: Answer}} Standing */
@@ -19,7 +18,7 @@ import { CHANGES, SIGNS, changeOf } from "./verdicts.js";
  * @typedef {object} Proof
  * @property {string} key The same where the source and its passage are the same.
  * @property {() => Citation[]} citations
- * @property {(make: typeof import("./card.js").cardOf, cited: Citation[]) => HTMLElement} show Makes the card of it.
+ * @property {(cited: Citation[]) => HTMLElement} show Makes the card of it.
  * @property {(lit: boolean) => void} light Marks what it proves, and its card.
  * @property {HTMLElement | null} card The one beside the text.
  */
@@ -55,11 +54,11 @@ export function marker(app, index, standing, pieces) {
     {
       type: "button",
       class: `marker ${grade} ${change ?? ""}`.trim(),
-      "aria-label": words.proof.marker(shown, title, said),
+      "aria-label": words.proof.marker({ number: shown, title, verdict: said }),
       "aria-expanded": isPassage ? null : "false",
       onclick() {
         if (isPassage || app.reading.value || proof.card?.checkVisibility()) read();
-        else void unfold(button, card);
+        else unfold(button, () => proof.show(citationsNow()));
       },
       onpointerenter: () => proof.light(true),
       onpointerleave: () => proof.light(false),
@@ -69,24 +68,20 @@ export function marker(app, index, standing, pieces) {
     h("span", null, shown),
     sign && icon(sign),
   );
-  const card = async () => {
-    const loaded = await wanted(app, () => import("./card.js"), () => button.click());
-    return loaded && proof.show(loaded.cardOf, citationsNow());
-  };
   const read = () => readFrom(app, button, readingOf(index, standing()));
   const keep = () => {
     const { claim: own, answer: its } = standing();
     const session_id = app.conversation.session.value?.session_id;
     const message_id = app.conversation.turns.value.find((turn) => turn.answer === its)?.answerId;
     const section = its.sections.filter(({ text }) => text).findIndex((each) => each.claims?.includes(own));
-    if (session_id && message_id && section >= 0) void pin(app, { session_id, message_id, section, start: own.start });
+    if (session_id && message_id && section >= 0) pin(app, { session_id, message_id, section, start: own.start });
   };
   /** @type {Proof} */
   const proof = {
     key: JSON.stringify([shown, title, [...new Set(own.map(({ segment_id: id, freshness }) => `${id} ${freshness}`))].sort()]),
     card: null,
     citations: citationsNow,
-    show: (make, cited) => make(app, shown, standing().answer.sources.find((source) => source.index === index), cited, read, keep),
+    show: (cited) => cardOf(app, shown, standing().answer.sources.find((source) => source.index === index), cited, read, keep),
     light(lit) {
       for (const piece of pieces) piece.classList.toggle("shown", lit);
       proof.card?.classList.toggle("lit", lit);
@@ -109,9 +104,9 @@ export function badge(standing, pieces) {
     {
       type: "button",
       class: `marker sign ${verdict}`,
-      "aria-label": words.proof.badge(words.proof.verdicts[verdict]),
+      "aria-label": words.proof.badge({ verdict: words.proof.verdicts[verdict] }),
       "aria-expanded": "false",
-      onclick: () => void unfold(button, () => verdictProof(standing().claim)),
+      onclick: () => unfold(button, () => verdictProof(standing().claim)),
       onpointerenter: lit(true),
       onpointerleave: lit(false),
     },
@@ -120,27 +115,22 @@ export function badge(standing, pieces) {
   return button;
 }
 
-/**
- * Unfold something below the sentence of a button, or fold it again.
- * @param {HTMLElement} button
- * @param {() => HTMLElement | null | Promise<HTMLElement | null>} make
- */
-async function unfold(button, make) {
+/** Unfold something below the sentence of a button, or fold it again. @param {HTMLElement} button @param {() => HTMLElement} make */
+function unfold(button, make) {
   const open = unfolded.get(button);
   if (open) {
     change(button, { "aria-expanded": "false" });
     unfolded.delete(button);
     return open.remove();
   }
-  const made = await make();
-  if (!made || !button.isConnected || unfolded.has(button)) return;
+  const made = make();
   change(button, { "aria-expanded": "true" });
   unfolded.set(button, made);
   for (const each of [made, button]) {
     each.addEventListener("keydown", (event) => {
       if (event.key !== "Escape" || unfolded.get(button) !== made) return;
       event.preventDefault();
-      void unfold(button, make);
+      unfold(button, make);
       button.focus();
     });
   }

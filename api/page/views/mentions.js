@@ -3,7 +3,7 @@
 import { orNull } from "../api/problem.js";
 import { change, fill, h } from "../dom.js";
 import { collectionsOf } from "../state/collections.js";
-import { words } from "../words/collections/index.js";
+import { words } from "../words/index.js";
 import { icon } from "./icons.js";
 
 /** @typedef {{id: string, name: string, facts: string, sign: IconName, tick: () => Promise<unknown>}} Option */
@@ -15,7 +15,7 @@ const MENTION = /(?<![\w.+-])@([^@\n]{0,60})$/;
 
 /** Make the list for a field. @param {App} app @param {import("./question_field.js").QuestionField} field */
 export function mentionList(app, field) {
-  const said = words().mention;
+  const said = words.collections.mention;
   const { selection } = app;
   const collections = collectionsOf(app);
   const list = h("ul", { class: "mentions", id: "mentions", role: "listbox", "aria-label": said.label, hidden: true });
@@ -72,7 +72,7 @@ export function mentionList(app, field) {
     const sets = collections.list.value.filter(({ collection_id, name }) => !chosen.has(collection_id) && name.toLocaleLowerCase().includes(wanted));
     options = [
       ...sets.map((each) => /** @type {Option} */ ({
-        id: each.collection_id, name: each.name, facts: `${said.collection} · ${words().holds(each.documents)}`, sign: "set",
+        id: each.collection_id, name: each.name, facts: `${said.collection} · ${words.collections.holds({ count: each.documents })}`, sign: "set",
         tick: () => selection.tickCollection(each, true),
       })),
       ...(found?.documents ?? []).filter((each) => !selection.has(each.document_id)).map((each) => /** @type {Option} */ ({
@@ -81,7 +81,7 @@ export function mentionList(app, field) {
     ].slice(0, MOST);
     active = 0;
     show();
-    status.textContent = options.length ? said.found(options.length) : here.typed ? said.none : "";
+    status.textContent = options.length ? said.found({ count: options.length }) : here.typed ? said.none : "";
     told = "";
     if (key && options.length) choose(0);
     else if (key === "Enter") field.text.form?.requestSubmit();
@@ -121,7 +121,7 @@ export function mentionList(app, field) {
     field.write(before + put + value.slice(here.to).trimStart());
     field.text.setSelectionRange((before + put).length, (before + put).length);
     close();
-    status.textContent = said.chosen(option.name);
+    status.textContent = said.chosen({ name: option.name });
     void app.attempt(option.tick);
     told = option.id;
   }

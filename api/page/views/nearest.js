@@ -10,9 +10,7 @@ import { passageText, quotedFrom } from "./passage.js";
 /** List what came nearest to an answer. @param {App} app @param {Answer} answer */
 export function nearestList(app, { nearest }) {
   if (!nearest.length) return null;
-  return h(
-    "section",
-    { class: hasBearing({ nearest }) ? "nearest" : "nearest far" },
+  return h("section", { class: hasBearing({ nearest }) ? "nearest" : "nearest far" },
     h("h3", null, words.answer.nearest),
     h("ul", { class: "sources" }, nearest.map((source) => h("li", { class: "section" }, passageOf(app, source, nearest)))),
   );
@@ -26,7 +24,7 @@ function passageOf(app, source, among) {
   const shown = number(index);
   const way = h(
     "button",
-    { type: "button", class: "marker quoted", "aria-label": words.proof.marker(shown, title, words.proof.read), onclick: read },
+    { type: "button", class: "marker quoted", "aria-label": words.proof.marker({ number: shown, title, verdict: words.proof.read }), onclick: read },
     h("span", null, shown),
   );
   const bare = excerpt.includes(" | ") ? "" : passageText({ start, quote: excerpt }); // rows on one line say nothing

@@ -2,15 +2,13 @@
 
 import { fill, h } from "../dom.js";
 import { readable } from "../text/reading.js";
-import { labels as saving } from "../words/along/labels.js";
-import { words as page } from "../words/index.js";
-import { words } from "../words/notes/index.js";
-import { labels } from "../words/notes/labels.js";
+import { words } from "../words/index.js";
 import { openDialog } from "./dialog.js";
 import { icon, textButton } from "./icons.js";
 import { menuButton } from "./menu.js";
 import { noteEntry, written } from "./notes_entry.js";
 import { showNotes } from "./notes_place.js";
+import { savingActions } from "./take_menu.js";
 import { saveFile } from "./taking.js";
 
 /** @typedef {import("../state/app.js").App} App */
@@ -27,7 +25,7 @@ const PAUSE = 1000; // milliseconds after the last key
  */
 export function notes(app, id, drawn) {
   const body = h("div", { class: "note" });
-  const dialog = openDialog(labels().notes, { class: "notes" }, body);
+  const dialog = openDialog(words.notes.label, { class: "notes" }, body);
   void app.attempt(async () => {
     await readable();
     if (id) await one(app, dialog, body, id);
@@ -39,9 +37,9 @@ export function notes(app, id, drawn) {
 
 /** @param {App} app @param {HTMLElement} body */
 async function list(app, body) {
-  const said = words();
+  const said = words.notes;
   const rows = h("ul", null);
-  const more = textButton("small", () => void app.attempt(read), page.sessions.more);
+  const more = textButton("small", () => void app.attempt(read), words.sessions.more);
   /** @type {string | null} */
   let cursor = null;
 
@@ -55,14 +53,10 @@ async function list(app, body) {
 
   /** @param {NoteSummary} note */
   function row({ note_id: id, title, entries, shared }) {
-    return h(
-      "li",
-      null,
-      h(
-        "button",
-        { type: "button", class: "quiet", onclick: () => showNotes(app, id) },
+    return h("li", null,
+      h("button", { type: "button", class: "quiet", onclick: () => showNotes(app, id) },
         h("strong", { dir: "auto" }, title),
-        h("span", { class: "muted" }, [said.entries(entries), shared && said.shared].filter(Boolean).join(" · ")),
+        h("span", { class: "muted" }, [said.entries({ count: entries }), shared && said.shared].filter(Boolean).join(" · ")),
       ),
     );
   }
@@ -77,7 +71,7 @@ async function list(app, body) {
 
 /** @param {App} app @param {HTMLDialogElement} dialog @param {HTMLElement} body @param {string} id */
 async function one(app, dialog, body, id) {
-  const said = words();
+  const said = words.notes;
   const path = `api/notes/${id}`;
   const back = textButton("quiet small", () => showNotes(app), icon("back"), said.all);
   /** What was typed and is not saved yet. @type {import("../api/types.js").NoteChange} */
@@ -124,11 +118,7 @@ async function one(app, dialog, body, id) {
     }
     fill(
       body,
-      h("div", { class: "tools" }, back, menuButton(said.save, "take", () => /** @type {const} */ (["md", "docx", "html"]).map((format) => ({
-        text: saving()[format],
-        icon: /** @type {const} */ ("page"),
-        act: () => void saveFile(app, `${path}/export`, format),
-      }))), note.is_own && deleting()),
+      h("div", { class: "tools" }, back, menuButton(said.save, "take", () => savingActions((format) => void saveFile(app, `${path}/export`, format))), note.is_own && deleting()),
       ...(note.is_own ? fields(note) : [h("h3", { dir: "auto" }, note.title), note.text && written(note.text)]),
       shown.length ? h("ol", { class: "entries" }, shown) : h("p", { class: "muted" }, said.empty),
     );

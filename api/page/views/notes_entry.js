@@ -2,10 +2,10 @@
 
 import { h } from "../dom.js";
 import { gradeOf } from "../text/grades.js";
+import { placeOf } from "../text/places.js";
 import { render } from "../text/reading.js";
-import { words as page } from "../words/index.js";
-import { words } from "../words/notes/index.js";
-import { pathOf, saidPlace } from "./answer_sources.js";
+import { words } from "../words/index.js";
+import { pathOf } from "./answer_sources.js";
 import { icon } from "./icons.js";
 import { menuButton } from "./menu.js";
 import { passageText } from "./passage.js";
@@ -22,16 +22,14 @@ import { CHANGES, changeOf, verdictMark } from "./verdicts.js";
  * @param {{up: false | (() => void), down: false | (() => void), remove: () => void} | false} own What its owner may do with it.
  */
 export function noteEntry(app, { question, sections, claims, sources }, own) {
-  const said = words();
+  const said = words.notes;
   const title = question || sources.find((each) => each.title)?.title || "…";
-  const menu = own && menuButton(said.more(title), "more", () => [
+  const menu = own && menuButton(said.more({ title }), "more", () => [
     ...(own.up ? [{ text: said.up, act: own.up }] : []),
     ...(own.down ? [{ text: said.down, act: own.down }] : []),
     { text: said.remove, icon: /** @type {const} */ ("trash"), danger: true, act: own.remove },
   ]);
-  return h(
-    "li",
-    { class: "pinned" },
+  return h("li", { class: "pinned" },
     h("div", { class: "head" }, h("h3", { dir: "auto" }, title), menu),
     question && sections.flatMap(({ text, passage }) => (passage ? [] : written(text))),
     quotesOf(app, claims, sources),
@@ -56,18 +54,14 @@ export function quotesOf(app, claims, sources) {
     seen.add(key);
     const change = changeOf(citation.freshness);
     const source = sources.find((each) => each.index === citation.source_index) ?? sources.find((each) => each.document_id === documentId);
-    const place = source && quote ? [source.title, pathOf(source, citation), saidPlace(citation, page.answer.page)].filter(Boolean).join(" · ") : "";
+    const place = source && quote ? [source.title, pathOf(source, citation), placeOf(citation)].filter(Boolean).join(" · ") : "";
     const read = () => app.read({ documentId, title: source?.title ?? "", citations: [citation], at: 0 });
-    return [h(
-      "figure",
-      { class: "quote section" },
+    return [h("figure", { class: "quote section" },
       quote && h("blockquote", { dir: "auto" }, passageText(citation)),
-      h(
-        "figcaption",
-        null,
+      h("figcaption", null,
         verdictMark(gradeOf(claim)),
-        place && h("button", { type: "button", class: "link", title: words().read, dir: "auto", onclick: read }, place),
-        change && h("span", { class: `since ${change}` }, icon(CHANGES[change]), page.proof.since[change]),
+        place && h("button", { type: "button", class: "link", title: words.notes.read, dir: "auto", onclick: read }, place),
+        change && h("span", { class: `since ${change}` }, icon(CHANGES[change]), words.proof.since[change]),
       ),
     )];
   }));

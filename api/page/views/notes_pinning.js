@@ -1,7 +1,7 @@
 /** Pinning an answer, a part of it, or marked words of a document: which note they go to, and the way back. */
 
 import { fill, h } from "../dom.js";
-import { words } from "../words/notes/index.js";
+import { words } from "../words/index.js";
 import { openDialog } from "./dialog.js";
 import { icon } from "./icons.js";
 
@@ -16,7 +16,7 @@ const LISTED = 50;
  * @param {Pin} what
  */
 export async function pin(app, what) {
-  const said = words();
+  const said = words.notes;
   await app.attempt(async () => {
     const { notes } = await app.client.json(`api/notes?limit=${LISTED}`, { list: "notes" });
     const own = notes.filter((/** @type {NoteSummary} */ each) => each.is_own);
@@ -50,6 +50,6 @@ export async function pin(app, what) {
   /** @param {string} title @param {string} made What is deleted by the way back. */
   function tell(title, made) {
     const undo = () => void app.attempt(() => app.client.send(made, { method: "DELETE" }));
-    app.notice.set({ kind: "done", text: said.pinned(title), undo });
+    app.notice.set({ kind: "done", text: said.pinned({ title }), undo });
   }
 }

@@ -1,6 +1,6 @@
 /** Dialogs that are steps of the browser's history: they lie over the page, and Back leads to them from what they lead to. */
 
-import { wanted } from "./later.js";
+import { later } from "./later.js";
 
 /** Those that are kept as they are, since what they show took long, as long as a step leads to them.
  * @type {Map<number, {dialog: HTMLDialogElement, gone: AbortController}>} */
@@ -71,8 +71,9 @@ async function open(app) {
     return put(before);
   }
   if (note === undefined) return;
-  const loaded = await wanted(app, () => import("./notes.js"), () => void open(app));
-  if (loaded && !shown && history.state?.note === note) put(loaded.notes(app, note, (made) => quotes(made)[pressed]?.focus()));
+  await later(app, () => import("./notes.js"), ({ notes }) => {
+    if (!shown && history.state?.note === note) put(notes(app, note, (made) => quotes(made)[pressed]?.focus()));
+  });
 }
 
 /** @param {HTMLDialogElement} dialog */

@@ -19,25 +19,17 @@ let lists = 0;
 export function questionList(app, label, questions, titled = false) {
   const id = `questions-${(lists += 1)}`;
   const rows = questions.map(({ question, title }) =>
-    h(
-      "li",
-      null,
-      h(
-        "button",
-        { type: "button", onclick: () => ask(app, question) },
+    h("li", null,
+      h("button", { type: "button", onclick: () => ask(app, question) },
         icon("quote"),
-        h(
-          "span",
-          null,
+        h("span", null,
           h("span", { class: "asked", dir: "auto" }, question),
-          titled && h("span", { class: "muted", dir: "auto" }, words.ways.fromTitle(title)),
+          titled && h("span", { class: "muted", dir: "auto" }, words.ways.fromTitle({ title })),
         ),
       ),
     ),
   );
-  return h(
-    "div",
-    { class: "questions" },
+  return h("div", { class: "questions" },
     h("p", { class: "muted", id }, label),
     h("ul", { "aria-labelledby": id }, rows),
   );

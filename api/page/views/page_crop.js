@@ -64,10 +64,7 @@ function opened(client, id) {
   const use = new AbortController();
   const { signal } = use;
   const forget = () => open.delete(id);
-  const file = client.document(id).then(({ original }) => original && openPdf(original.size, async (begin, end) => {
-    const reply = await client.send(`api/documents/${id}/original`, { headers: { Range: `bytes=${begin}-${end - 1}` }, signal });
-    return reply.arrayBuffer();
-  }, signal, forget));
+  const file = client.document(id).then((document) => document.original && openPdf(client, document, signal, forget));
   file.catch(forget);
   return { file, use };
 }

@@ -4,9 +4,10 @@ import { fill, h } from "../dom.js";
 import { gradeOf } from "../text/grades.js";
 import { highlighted, highlightIn } from "../text/highlighted.js";
 import { codePoints } from "../text/offsets.js";
+import { placeOf } from "../text/places.js";
 import { isReadable, readable, render } from "../text/reading.js";
 import { words } from "../words/index.js";
-import { dateOf, pathOf, saidPlace } from "./answer_sources.js";
+import { dateOf, pathOf } from "./answer_sources.js";
 
 /** @typedef {import("../text/highlighted.js").Quoted} Quoted */
 /** What is shown of a document; `text` is the same in Markdown.
@@ -33,11 +34,9 @@ export function passageIn({ claims }, { family }) {
  * @param {string} [lead] What stands before the title.
  */
 export function quotedFrom(way, source, place, lead = `${words.proof.quotedFrom} `) {
-  const at = saidPlace({ ...place, page_idx: place.page_idx ?? source?.page_idx ?? null }, words.answer.page);
+  const at = placeOf({ ...place, page_idx: place.page_idx ?? source?.page_idx ?? null });
   const path = source ? pathOf(source, place) : "";
-  return h("p", { class: "quoted-from" }, way, h(
-    "span",
-    null,
+  return h("p", { class: "quoted-from" }, way, h("span", null,
     lead,
     h("cite", { class: "title", dir: "auto" }, source?.title ?? ""),
     path && [" › ", h("bdi", null, path)],

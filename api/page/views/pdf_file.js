@@ -38,21 +38,24 @@ export function prepare() {
 }
 
 /**
- * Open a file.
- * @param {number} size In bytes.
- * @param {(begin: number, end: number) => Promise<ArrayBuffer>} read Gives bytes, `end` exclusive.
+ * Open the original of a document.
+ * @param {Client} client
+ * @param {import("../api/types.js").Document} document
  * @param {AbortSignal} signal Ends its use.
  * @param {(error: unknown) => void} onFailed Called where bytes could not be had, however late.
  * @returns {Promise<PdfDocument>}
  */
-export async function openPdf(size, read, signal, onFailed) {
+export async function openPdf(client, { document_id: id, original }, signal, onFailed) {
+  const size = original?.size ?? 0;
   const range = new PDFDataRangeTransport(size, null);
-  range.requestDataRange = (begin, end) => {
-    read(begin, Math.min(end, size)).then(
-      (chunk) => signal.aborted || range.onDataRange(begin, new Uint8Array(chunk)),
-      (error) => signal.aborted || onFailed(error),
-    );
-  };
+  /** @param {number} begin @param {number} end Exclusive. */
+  async function read(begin, end) {
+    const headers = { Range: `bytes=${begin}-${Math.min(end, size) - 1}` };
+    const reply = await client.send(`api/documents/${id}/original`, { headers, signal });
+    const bytes = new Uint8Array(await reply.arrayBuffer());
+    if (!signal.aborted) range.onDataRange(begin, bytes);
+  }
+  range.requestDataRange = (begin, end) => void read(begin, end).catch((error) => signal.aborted || onFailed(error));
   const loading = getDocument({
     range,
     worker: shared(),

@@ -2,9 +2,7 @@
 
 import { fill, h } from "../dom.js";
 import { AnnotationMode, OPS, TextLayer } from "../vendor/pdf/pdf.js";
-import { words as common } from "../words/index.js";
-import { number as written } from "../words/format.js";
-import { words } from "../words/viewer/index.js";
+import { words } from "../words/index.js";
 import { boxesInText } from "./pdf_text.js";
 
 /** A part of a page that is marked, in shares of its width and height. @typedef {{left: number, top: number, width: number, height: number}} Box */
@@ -33,10 +31,8 @@ export class PdfPage {
     this.marks = h("div", { class: "marks" });
     this.note = h("div", { class: "about-page", hidden: true });
     this.sheet = h("div", { class: "sheet" });
-    this.element = h(
-      "section",
-      { class: "pdf-page", "aria-label": words().page(written(index + 1), written(of)) },
-      h("h3", { class: "page" }, common.reader.page(index + 1)),
+    this.element = h("section", { class: "pdf-page", "aria-label": words.viewer.page({ number: index + 1, of }) },
+      h("h3", { class: "page" }, words.reader.page({ number: index + 1 })),
       this.note,
       this.sheet,
     );
@@ -94,7 +90,7 @@ export class PdfPage {
     const { fnArray } = await page.getOperatorList();
     if (!fnArray.some((each) => PICTURES.includes(each))) return;
     this.note.hidden = false;
-    fill(this.note, h("p", null, this.isRead ? words().pictureRead : words().pictureUnread));
+    fill(this.note, h("p", null, this.isRead ? words.viewer.pictureRead : words.viewer.pictureUnread));
   }
 
   /** Forget what is drawn, for it is far away or of another size. */
@@ -123,10 +119,8 @@ export class PdfPage {
     const lost = found.find(({ at, kind }) => at.length === 0 && kind.startsWith("current") && kind !== "current best");
     this.element.classList.toggle("unplaced", Boolean(lost));
     this.element.querySelector(".lost")?.remove();
-    if (lost) this.note.after(h(
-      "div",
-      { class: "about-page lost" },
-      h("p", null, words().unplaced),
+    if (lost) this.note.after(h("div", { class: "about-page lost" },
+      h("p", null, words.viewer.unplaced),
       h("mark", { class: "current", dir: "auto", "aria-current": "true" }, lost.quote),
     ));
   }
@@ -143,7 +137,7 @@ function marked({ left, top, width, height }, kind, quote) {
   const mark = h("mark", {
     class: `box ${kind}`,
     role: quote ? "img" : "presentation",
-    "aria-label": quote && words().mark(quote),
+    "aria-label": quote && words.viewer.mark({ quote }),
     "aria-current": kind.startsWith("current") && "true",
   });
   Object.assign(mark.style, {

@@ -88,7 +88,7 @@ export function questionView(app, name) {
   /** @param {Turn} turn */
   function showAskedWith(turn) {
     const titles = turn.pageIds.map((id) => titleOf(app, turn, id)).filter((title) => title !== "");
-    const pages = [words.conversation.pages(turn.pageIds.length), titles.join(", ")].filter(Boolean).join(" · ");
+    const pages = [words.conversation.pages({ count: turn.pageIds.length }), titles.join(", ")].filter(Boolean).join(" · ");
     const label = h("span", { class: "seen-by-readers-only" }, `${words.conversation.passage}: `);
     fill(
       asked,

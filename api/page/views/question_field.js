@@ -2,7 +2,6 @@
 
 import { fill, h } from "../dom.js";
 import { cleaned, room } from "../text/question.js";
-import { number } from "../words/format.js";
 import { words } from "../words/index.js";
 
 const GROWS = CSS.supports("field-sizing", "content");
@@ -47,7 +46,7 @@ export function questionField(attributes, { send, escape, changed, keys }) {
     const left = room(text.value);
     fill(
       limit,
-      left === null ? null : left < 0 ? words.composer.over(number(-left)) : words.composer.left(number(left)),
+      left === null ? null : left < 0 ? words.composer.over({ count: -left }) : words.composer.left({ count: left }),
     );
     text.classList.toggle("over", left !== null && left < 0);
     if (!GROWS) {

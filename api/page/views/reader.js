@@ -47,9 +47,7 @@ export function reader(app, place) {
   const failed = h("div", { class: "failed", role: "alert", hidden: true });
   const close = iconButton("close", words.reader.close, () => app.reading.set(null), "quiet close");
   close.append(icon("back")); // where the answer lies below
-  const header = h(
-    "header",
-    null,
+  const header = h("header", null,
     h("div", { class: "top" }, title, close),
     links.element,
     guide?.element,

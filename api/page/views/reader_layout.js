@@ -3,15 +3,12 @@
 import { fill, h } from "../dom.js";
 import { partOf } from "../text/places.js";
 import { words } from "../words/index.js";
-import { words as said } from "../words/viewer/index.js";
 import { languageOf } from "../text/languages.js";
-import { elementOf, grouped } from "./layout_blocks.js";
-import { codeOf, linesIn, wholeLines } from "./layout_code.js";
+import { codeOf, elementOf, grouped, linesIn, wholeLines } from "./layout_blocks.js";
 import { layoutPicture } from "./layout_picture.js";
 import { slideFrame } from "./layout_slide.js";
 import { LaidOutText } from "./layout_text.js";
-import { inSlices, pause } from "./reader_slices.js";
-import { Stretches, revealMarked } from "./reader_stretches.js";
+import { inSlices, pause, revealMarked, Stretches } from "./reader_stretches.js";
 
 /** @typedef {import("../text/passages.js").Passage} Passage */
 /** @typedef {import("../api/types.js").LayoutPicture} LayoutPicture */
@@ -64,7 +61,7 @@ export function readerLayout(client) {
       function turn(index) {
         if (index === null || index === page) return;
         page = index;
-        if (part !== "sheet") stretch.element.append(h("h3", { class: "page" }, words.reader[part](index + 1)));
+        if (part !== "sheet") stretch.element.append(h("h3", { class: "page" }, words.reader[part]({ number: index + 1 })));
         const slide = slides.get(index);
         frame = slide && slideFrame(slide);
         if (frame) stretch.element.append(frame.element);
@@ -75,7 +72,7 @@ export function readerLayout(client) {
         const box = frame?.at(within);
         const fold = folds.find((each) => each === within);
         if (box || !fold) return box ?? stretch.element;
-        const element = opened.get(fold) ?? h("details", { class: "folded" }, h("summary", null, said().links(fold.count)));
+        const element = opened.get(fold) ?? h("details", { class: "folded" }, h("summary", null, words.viewer.links({ count: fold.count })));
         if (!opened.has(fold)) stretch.element.append(element);
         opened.set(fold, element);
         return element;

@@ -7,11 +7,10 @@ import { addressOfQuote } from "../text/deep_links.js";
 import { languageOf } from "../text/languages.js";
 import { omissionsOf } from "../text/omissions.js";
 import { partOf } from "../text/places.js";
-import { number } from "../words/format.js";
-import { words as common } from "../words/index.js";
+import { words } from "../words/index.js";
 import { said } from "../words/problems.js";
-import { words } from "../words/viewer/index.js";
 import { icon, textButton } from "./icons.js";
+import { keep } from "./taking.js";
 
 /** @typedef {import("../state/document.js").Content} Content */
 
@@ -37,9 +36,9 @@ export function readerLinks(client) {
       fill(
         element,
         language && h("span", null, language),
-        pages && h("span", null, common.reader[`${partOf(media_type)}s`](pages, number(pages))),
-        address && link(address, common.reader.original),
-        !client.isLink && link(new URL(own, client.home).href, common.reader.tab),
+        pages && h("span", null, words.reader[`${partOf(media_type)}s`]({ count: pages })),
+        address && link(address, words.reader.original),
+        !client.isLink && link(new URL(own, client.home).href, words.reader.tab),
         original && download(document),
         omissionsOf(left_out).map((omission) => h("span", { class: "omission" }, omission)),
       );
@@ -54,17 +53,13 @@ export function readerLinks(client) {
   /** Make the button that keeps the file. @param {import("../api/types.js").Document} document */
   function download({ document_id: id, original, title }) {
     const failed = h("span", { class: "omission", role: "alert" });
-    const button = textButton("link", () => void keep(), words().download, icon("download"));
+    const button = textButton("link", () => void fetchFile(), words.viewer.download, icon("download"));
 
-    async function keep() {
+    async function fetchFile() {
       change(button, { "aria-disabled": "true" });
       fill(failed);
       try {
-        // The browser sends no key with a link, so the file is fetched.
-        const file = await (await client.send(`api/documents/${id}/original`)).blob();
-        const address = URL.createObjectURL(file);
-        h("a", { href: address, download: fitting(original?.name || title) }).click();
-        setTimeout(() => URL.revokeObjectURL(address), 60_000);
+        await keep(await client.send(`api/documents/${id}/original`), fitting(original?.name || title));
       } catch (error) {
         if (!(error instanceof Problem)) throw error;
         fill(failed, said(error));

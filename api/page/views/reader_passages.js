@@ -19,9 +19,7 @@ export function readerPassages(act) {
     { type: "button", class: "quiet small ask-quote", onclick: () => quote && act.ask?.(quote), hidden: !act.ask },
     words.reader.askQuote,
   );
-  const row = h(
-    "div",
-    { class: "passages", role: "group", "aria-label": words.reader.quotes },
+  const row = h("div", { class: "passages", role: "group", "aria-label": words.reader.quotes },
     previous,
     place,
     next,
@@ -40,7 +38,7 @@ export function readerPassages(act) {
       if (!current) return;
       const at = passages.indexOf(current);
       quote = current.quote;
-      fill(place, words.reader.place(at + 1, passages.length));
+      fill(place, words.reader.place({ at: at + 1, of: passages.length }));
       change(previous, { "aria-disabled": at === 0 && "true" });
       change(next, { "aria-disabled": at === passages.length - 1 && "true" });
       fill(note, noteOn(current));

@@ -2,15 +2,13 @@
 
 import { fill, h } from "../dom.js";
 import { codePoints } from "../text/offsets.js";
-import { words as common } from "../words/index.js";
-import { words } from "../words/viewer/index.js";
+import { words } from "../words/index.js";
 import { iconButton } from "./icons.js";
-import { columnAround } from "./pdf_column.js";
 import { openPdf, prepare } from "./pdf_file.js";
 import { PdfPage } from "./pdf_page.js";
+import { columnAround } from "./pdf_text.js";
 import { markedIn } from "./reader_marks.js";
-import { mostMarked, scrollTo } from "./reader_scroll.js";
-import { drawn as drawnNext } from "./reader_slices.js";
+import { drawn as drawnNext, mostMarked, scrollTo } from "./reader_stretches.js";
 
 /** @typedef {import("../text/passages.js").Passage} Passage */
 /** @typedef {import("../vendor/pdf/pdf.js").PdfDocument} PdfDocument */
@@ -32,9 +30,9 @@ const MARGIN = 12; // pixels beside a column
 export function readerPdf(client, onFailed) {
   prepare();
   const body = h("div", { class: "body pages" });
-  const element = h("div", { class: "text drawn", tabindex: 0, role: "region", "aria-label": common.reader.text }, body);
-  const smaller = iconButton("dash", words().smaller, () => resize(SIZES.findLast((size) => size < zoom - 0.01)));
-  const larger = iconButton("add", words().larger, () => resize(SIZES.find((size) => size > zoom + 0.01)));
+  const element = h("div", { class: "text drawn", tabindex: 0, role: "region", "aria-label": words.reader.text }, body);
+  const smaller = iconButton("dash", words.viewer.smaller, () => resize(SIZES.findLast((size) => size < zoom - 0.01)));
+  const larger = iconButton("add", words.viewer.larger, () => resize(SIZES.find((size) => size > zoom + 0.01)));
   /** @type {PdfPage[]} */
   let pages = [];
   /** @type {Promise<PdfDocument> | null} */
@@ -146,18 +144,14 @@ export function readerPdf(client, onFailed) {
     tools: [smaller, larger],
     segments: () => [...drawn].map((page) => page.layer),
 
-    prepare({ document_id: id, original }, signal) {
+    prepare(document, signal) {
       ended = signal;
-      documentId = id;
+      documentId = document.document_id;
       isChosen = false;
       resize(1, false);
       places = new Map();
       file = null;
-      const path = `api/documents/${id}/original`;
-      opening = openPdf(original?.size ?? 0, async (begin, end) => {
-        const reply = await client.send(path, { headers: { Range: `bytes=${begin}-${end - 1}` }, signal });
-        return reply.arrayBuffer();
-      }, signal, onFailed);
+      opening = openPdf(client, document, signal, onFailed);
       opening.catch(() => undefined); // it is waited for below
     },
 

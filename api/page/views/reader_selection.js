@@ -2,9 +2,7 @@
 
 import { fill, h } from "../dom.js";
 import { codePoints } from "../text/offsets.js";
-import { number } from "../words/format.js";
 import { words } from "../words/index.js";
-import { labels } from "../words/notes/labels.js";
 
 export const MOST = 1000; // characters that a question's passage may have
 const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;
@@ -19,7 +17,7 @@ const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;
  */
 export function readerSelection(scroller, segments, ask, between = "", pin) {
   const button = selecting(words.reader.ask, ask);
-  const pinning = pin && selecting(labels().pinWords, pin);
+  const pinning = pin && selecting(words.notes.pinWords, pin);
   const tooLong = h("p", { class: "too-long", role: "status" });
   const element = h("div", { class: "asking", hidden: true }, button, pinning, tooLong);
   let dragging = false;
@@ -38,7 +36,7 @@ export function readerSelection(scroller, segments, ask, between = "", pin) {
     const count = codePoints(text);
     for (const each of [button, pinning]) if (each) each.hidden = count > MOST;
     tooLong.hidden = count <= MOST;
-    fill(tooLong, tooLong.hidden ? "" : words.reader.tooLong(number(MOST), number(count)));
+    fill(tooLong, tooLong.hidden ? "" : words.reader.tooLong({ most: MOST, count }));
     stand(tooLong.hidden ? endOf(range) : scroller.getBoundingClientRect());
   }
 

@@ -1,11 +1,10 @@
 /** A workbook as grids: a tab for each sheet, rows by their numbers under their header, quotes marked in their cells. */
 
 import { change, fill, h } from "../dom.js";
-import { words as common } from "../words/index.js";
-import { words } from "../words/viewer/index.js";
-import { cellsOf } from "./layout_table.js";
+import { words } from "../words/index.js";
+import { cellsOf } from "./layout_blocks.js";
 import { LaidOutText } from "./layout_text.js";
-import { mostMarked, scrollTo } from "./reader_scroll.js";
+import { mostMarked, scrollTo } from "./reader_stretches.js";
 import { lettersOf } from "./sheet_letters.js";
 
 /** @typedef {import("./layout_blocks.js").Placed} Placed */
@@ -20,9 +19,9 @@ const HEIGHT = 1.9; // rem of a row, about
 
 /** Make the view. @param {Client} client @returns {View} */
 export function readerSheets(client) {
-  const tabs = h("div", { class: "tabs", role: "tablist", "aria-label": words().sheets, onkeydown });
+  const tabs = h("div", { class: "tabs", role: "tablist", "aria-label": words.viewer.sheets, onkeydown });
   const grid = h("div", { class: "grid", role: "table" });
-  const scroller = h("div", { class: "text sheets", tabindex: 0, role: "region", "aria-label": common.reader.text }, grid);
+  const scroller = h("div", { class: "text sheets", tabindex: 0, role: "region", "aria-label": words.reader.text }, grid);
   const element = h("div", { class: "workbook" }, tabs, scroller);
   let text = new LaidOutText([]);
   /** @type {Sheet[]} */
@@ -57,10 +56,8 @@ export function readerSheets(client) {
   function rowOf(block) {
     const { kind, from, to, header, anchor } = block;
     const number = /(\d+)$/.exec(anchor ?? "")?.[1] ?? "";
-    const name = h("span", { class: "number", role: "rowheader", "aria-label": number && `${words().row} ${number}` }, number);
-    if (kind !== "table_row") return h(
-      "div",
-      { class: "line", role: "row" },
+    const name = h("span", { class: "number", role: "rowheader", "aria-label": number && `${words.viewer.row} ${number}` }, number);
+    if (kind !== "table_row") return h("div", { class: "line", role: "row" },
       name,
       text.put(h("span", { class: kind, role: "cell", dir: "auto" }), from, to),
     );

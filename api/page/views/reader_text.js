@@ -9,8 +9,7 @@ import { fill, h } from "../dom.js";
 import { partOf } from "../text/places.js";
 import { words } from "../words/index.js";
 import { LaidOutText } from "./layout_text.js";
-import { inSlices } from "./reader_slices.js";
-import { Stretches, revealMarked } from "./reader_stretches.js";
+import { inSlices, revealMarked, Stretches } from "./reader_stretches.js";
 
 /** @typedef {import("../text/passages.js").Passage} Passage */
 
@@ -44,7 +43,7 @@ export function readerText() {
         const { page_idx: page, segment_index: index, text: said } = /** @type {import("../api/types.js").RawSegment} */ (segments[at]);
         stretches.next();
         if (page !== null && page !== segments[at - 1]?.page_idx) {
-          stretches.element.append(h("h3", { class: "page" }, words.reader[part](page + 1)));
+          stretches.element.append(h("h3", { class: "page" }, words.reader[part]({ number: page + 1 })));
         }
         const made = h("div", { class: "segment", dir: "auto", id: `segment-${index}`, "data-number": index + 1 });
         const from = own.starts[at] ?? 0;

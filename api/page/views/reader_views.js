@@ -3,7 +3,7 @@
 import { Problem } from "../api/problem.js";
 import { change, fill, h } from "../dom.js";
 import { languageOf } from "../text/languages.js";
-import { words } from "../words/viewer/index.js";
+import { words } from "../words/index.js";
 import { readerSelection } from "./reader_selection.js";
 import { readerText } from "./reader_text.js";
 
@@ -47,9 +47,9 @@ export function readerViews(client, ask, pin) {
   const views = { text };
   const failed = h("p", { class: "fallback", role: "status", hidden: true });
   const element = h("div", { class: "views" }, failed, text.element);
-  const choice = h("div", { class: "ways", role: "group", "aria-label": words().as, hidden: true });
-  const asItIs = way(words().document, false);
-  const asText = way(words().text, true);
+  const choice = h("div", { class: "ways", role: "group", "aria-label": words.viewer.as, hidden: true });
+  const asItIs = way(words.viewer.document, false);
+  const asText = way(words.viewer.text, true);
   const tools = h("span", { class: "tools" });
   fill(choice, asItIs, asText, tools);
   let wantsText = false; // as the reader chose last, whichever document it was
@@ -139,7 +139,7 @@ export function readerViews(client, ask, pin) {
 
   /** Show the text where the document can't be shown. @param {unknown} error */
   function fallBack(error) {
-    fill(failed, words().failed);
+    fill(failed, words.viewer.failed);
     failed.hidden = false;
     choice.hidden = true;
     kind = null;

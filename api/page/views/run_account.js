@@ -10,7 +10,7 @@ import { words } from "../words/index.js";
 import { advice, said } from "../words/problems.js";
 import { reasonOf } from "./answer_outcome.js";
 import { copyButton } from "./copying.js";
-import { judgedBy } from "./proof.js";
+import { judgedBy } from "./verdicts.js";
 
 /** @typedef {[string, (Node | string | null)[]]} Fact A name with what there is to say under it. */
 
@@ -138,14 +138,14 @@ function leftOf(turn, run, now) {
   const used = total(run.spent);
   const known = run.status === "finished" && run.failure === null;
   const left = (/** @type {number} */ cap, /** @type {number} */ taken) => number(Math.max(0, cap - taken));
-  const lines = [known ? account.callsLeft(left(calls, used.calls), number(calls)) : account.callsOf(number(calls))];
+  const lines = [known ? account.callsLeft({ left: left(calls, used.calls), of: calls }) : account.callsOf({ of: calls })];
   if (tokens !== null) {
     const most = number(tokens);
-    lines.push(known ? account.tokensLeft(left(tokens, used.tokens), most) : account.tokensOf(most));
+    lines.push(known ? account.tokensLeft({ left: left(tokens, used.tokens), of: most }) : account.tokensOf({ of: most }));
   }
   if (seconds) {
     const rest = Math.max(0, seconds * 1000 - (took(turn, run, now) ?? 0));
-    lines.push(account.timeLeft(duration(rest), duration(seconds * 1000)));
+    lines.push(account.timeLeft({ left: duration(rest), of: duration(seconds * 1000) }));
   }
   return lines;
 }
@@ -158,8 +158,8 @@ function paid(turn, run) {
   const amount = money(cost.amount, cost.currency);
   const { unpriced } = cost;
   return [[account.cost, [
-    cost.estimated ? account.about(amount) : amount,
-    unpriced.length ? account.unpriced(words.run.listed(unpriced)) : null,
+    cost.estimated ? account.about({ amount }) : amount,
+    unpriced.length ? account.unpriced({ models: unpriced.join(words.answer.worth.comma) }) : null,
   ]]];
 }
 
@@ -183,10 +183,10 @@ function assessed({ answer }) {
   const known = answer?.assessment;
   if (!known) return [];
   const { account } = words.run;
-  const opinion = known.model_score === null ? null : account.opinion(percent(known.model_score));
+  const opinion = known.model_score === null ? null : account.opinion({ share: percent(known.model_score) });
   const { line, more } = assessment(known, gradesOf(answer).quoted ?? 0);
   const chance = known.answerhood ?? null;
-  const likely = chance === null ? null : capital(words.answer.answerhood.likely(percent(chance)));
+  const likely = chance === null ? null : capital(words.answer.answerhood.likely({ chance: percent(chance) }));
   const judges = new Set(answer.sections.flatMap(({ claims }) => (claims ?? []).flatMap(({ judge }) => (judge ? judgedBy(judge) : []))));
   return [[account.assessment, [capital(line), ...more, likely, opinion, ...judges]]];
 }

@@ -1,11 +1,9 @@
-/** What opens under a run's line: its steps, its way through the graph, its thinking and its account. */
+/** What opens under a run's line: its sources, its steps, its thinking and its account. */
 
 import { fill, h } from "../dom.js";
-import { readGraph } from "../state/graph.js";
 import { words } from "../words/index.js";
 import { sourceList } from "./answer_sources.js";
 import { runAccount } from "./run_account.js";
-import { runGraph } from "./run_graph.js";
 import { runSteps } from "./run_steps.js";
 
 /** @typedef {import("./run_replay.js").Replayed} Replayed */
@@ -14,51 +12,30 @@ import { runSteps } from "./run_steps.js";
 export function runBody(app) {
   const note = h("p", { class: "run-note" });
   const [steps, thinking, account] = [runSteps(), thinkingView(), runAccount()];
-  const place = h("div", { class: "run-graph" });
-  const way = h("div", { class: "run-way" }, steps.element, place);
-  /** @type {ReturnType<typeof runGraph> | null} */
-  let graph = null;
-  /** @type {RunView | null} */
-  let shown = null;
   const sources = h("div", { class: "all-sources" });
   /** @type {Answer | null} */
   let listed = null;
   const element = h("div", { class: "run-body", role: "group", "aria-label": words.run.label },
     sources,
     note,
-    way,
+    steps.element,
     thinking.element,
     account.element,
   );
   return {
     element,
 
-    /** Draw the graph where it can be had; the steps are there without it. */
-    async opened() {
-      if (graph) return;
-      const structure = await readGraph(app.client);
-      place.hidden = structure === null;
-      if (!structure || graph) return;
-      graph = runGraph(structure);
-      place.append(graph.element);
-      if (shown) graph.show(shown);
-    },
-
     /** @param {Turn} turn @param {Replayed} state */
     show(turn, state) {
       const { run } = turn;
-      shown = run;
       element.hidden = run?.status === "queued";
       if (turn.answer !== listed && turn.answer?.outcome) fill(sources, sourceList(app, turn.answer));
       listed = turn.answer;
       const said = noteOf(run, state);
-      if (note.textContent !== said) note.textContent = said;
+      fill(note, said);
       note.hidden = !said;
-      way.hidden = !run?.steps.length;
-      if (run) {
-        steps.show(run);
-        graph?.show(run);
-      }
+      steps.element.hidden = !run?.steps.length;
+      if (run) steps.show(run);
       thinking.show(run?.thinking ?? "");
       account.show(turn, run, Date.now());
     },
@@ -69,7 +46,7 @@ export function runBody(app) {
 function noteOf(run, state) {
   if (state === "fetching") return words.run.replaying;
   if (state === "gone") return words.run.gone;
-  return run && run.attempt > 1 ? words.run.resumed(run.attempt) : "";
+  return run && run.attempt > 1 ? words.run.resumed({ attempt: run.attempt }) : "";
 }
 
 /** Make the view of what a model thought. @returns {{element: HTMLElement, show: (thinking: string) => void}} */

@@ -1,11 +1,11 @@
-/** How an answer came about: one line that opens to the steps, the graph and what they took. */
+/** How an answer came about: one line that opens to the steps and what they took. */
 
 import { change, fill, h } from "../dom.js";
 import { isLive } from "../state/turns.js";
 import { doingNow, summaryOf, took } from "../text/summing.js";
 import { duration } from "../words/format.js";
 import { icon } from "./icons.js";
-import { wanted } from "./later.js";
+import { later } from "./later.js";
 import { replayOf } from "./run_replay.js";
 
 const TICK_MS = 500;
@@ -31,7 +31,6 @@ export function runPanel(app) {
   /** Whether the user wants it open; null where they have not said. */
   let chosen = /** @type {boolean | null} */ (null);
   let spoken = "";
-  let timed = /** @type {number | null} */ (null);
   /** @type {ReturnType<typeof setInterval> | undefined} */
   let ticking;
 
@@ -52,7 +51,7 @@ export function runPanel(app) {
     if (event.target instanceof Node && !summary.contains(event.target)) chosen = true;
   }
 
-  // Where the graph would take half of what there is to see, or of what there is to read, the line alone tells of the run.
+  // Where the steps would take half of what there is to see, or of what there is to read, the line alone tells of the run.
   function roomy() {
     const wide = matchMedia(`(min-width: ${app.reading.value ? 75 : 52}rem)`).matches;
     return wide && (!writing || matchMedia("(min-height: 64rem)").matches);
@@ -80,11 +79,10 @@ export function runPanel(app) {
     ticking = undefined;
   }
 
-  // Who opens none need not load it.
-  async function prepare() {
-    const loaded = await wanted(app, () => import("./run_body.js"), draw);
-    if (!loaded || body) return;
-    body = loaded.runBody(app);
+  /** @param {typeof import("./run_body.js")} module */
+  function prepare({ runBody }) {
+    if (body) return;
+    body = runBody(app);
     draw();
   }
 
@@ -92,17 +90,11 @@ export function runPanel(app) {
     if (!turn) return;
     const { run } = turn;
     const ms = took(turn, run, Date.now());
-    const text = live && run ? doingNow(run) : summaryOf(turn, run);
-    if (line.textContent !== text) line.textContent = text;
-    const tenths = ms === null ? null : Math.floor(ms / 100);
-    if (tenths !== timed || !live) fill(time, ms === null ? null : duration(ms));
-    timed = tenths;
+    fill(line, live && run ? doingNow(run) : summaryOf(turn, run));
+    fill(time, ms !== null && duration(ms));
     if (!element.open) return body?.element.remove();
-    if (!body) return void prepare();
-    if (!body.element.isConnected) {
-      element.append(body.element);
-      void body.opened();
-    }
+    if (!body) return void later(app, () => import("./run_body.js"), prepare); // who opens none need not load it
+    if (!body.element.isConnected) element.append(body.element);
     body.show(turn, replay.state);
   }
 
@@ -137,5 +129,5 @@ function tuneIn() {
 /** Say something, once; politely, after whatever is being said. @param {string} text */
 function announce(text) {
   tuneIn();
-  if (voice && voice.textContent !== text) voice.textContent = text;
+  if (voice) fill(voice, text);
 }

@@ -54,7 +54,7 @@ function stepItem() {
         fill(mark, now === "done" ? icon("check") : now === "current" ? null : icon("close"));
       }
       [shown, state] = [step, now];
-      if (line.textContent !== told.line) line.textContent = told.line;
+      fill(line, told.line);
       time.textContent = step.ms !== null ? duration(step.ms) : now === "cut" ? words.run.cut : "";
       const texts = told.notes.map((note) => note.text);
       if (texts.join("\n") !== [...notes.children].map((each) => each.textContent).join("\n")) {

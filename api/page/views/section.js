@@ -75,7 +75,7 @@ export function sectionView(app) {
       const numbered = numbersIn(section, answer);
       const alike = last !== null && looksAs(section, last) && numbered === numbers;
       numbers = numbered;
-      if (!alike || checking !== wasChecking) fill(notes, sectionNotes(app, section, checking));
+      if (!alike || checking !== wasChecking) fill(notes, sectionNotes(section, checking));
       if (alike && section.text === last.text && growing === wasGrowing) return;
       cancelAnimationFrame(frame);
       if (growing) frame = requestAnimationFrame(write);

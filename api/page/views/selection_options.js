@@ -3,35 +3,29 @@
 import { change, fill, h } from "../dom.js";
 import { EXTRACTIVE } from "../state/selection.js";
 import { words } from "../words/index.js";
-import { icon } from "./icons.js";
-
-/** @typedef {"web" | "thinking"} SwitchName */
-
-/** @type {Record<SwitchName, IconName>} */
-const DRAWINGS = { web: "web", thinking: "think" };
+import { icon, textButton } from "./icons.js";
 
 /** Make the switches and the choice of a model. @param {App} app @returns {HTMLElement[]} */
 export function selectionOptions(app) {
   const { selection } = app;
-  const switches = {
-    web: switchOf(app, "web"),
-    thinking: switchOf(app, "thinking"),
-  };
-  const model = modelChoice(app);
+  const { hints, noWeb, model: label } = words.selection;
+  const named = h("span", { class: "name" });
+  const web = switchOf(app, "web", "web", named);
+  const thinking = switchOf(app, "thinking", "think", h("span", { class: "name" }, words.selection.thinking));
+  const onchange = () => selection.choose({ model: model.value });
+  const model = h("select", { class: "model", "aria-label": label, title: label, onchange });
 
   function show() {
     const { options, limited, thinks } = selection;
-    for (const name of /** @type {SwitchName[]} */ (Object.keys(switches))) {
-      const missing = name === "web" && !selection.webOffered.value;
-      const idle = missing || (limited && name === "web");
-      const { hints } = words.selection;
-      const hint = missing ? hints.noWeb : idle ? hints.limited : hints[name];
-      const pressed = options.value[name] && !missing ? "true" : "false";
-      change(switches[name], { "aria-pressed": pressed, disabled: idle, title: hint });
-      switches[name].classList.toggle("missing", missing);
-      if (name === "web") said(switches.web, missing ? words.selection.noWeb : words.selection.web);
-    }
-    switches.thinking.hidden = !thinks;
+    const missing = !selection.webOffered.value;
+    change(web, {
+      "aria-pressed": String(options.value.web && !missing),
+      disabled: missing || limited,
+      title: missing ? hints.noWeb : limited ? hints.limited : hints.web,
+    });
+    web.classList.toggle("missing", missing);
+    fill(named, missing ? noWeb : words.selection.web);
+    change(thinking, { "aria-pressed": String(options.value.thinking), title: hints.thinking, hidden: !thinks });
     model.value = options.value.model;
   }
   selection.options.watch(show);
@@ -44,34 +38,11 @@ export function selectionOptions(app) {
     model.hidden = models.length < 2;
     show();
   });
-  return [...Object.values(switches), model];
+  return [web, thinking, model];
 }
 
-/** @param {App} app @param {SwitchName} name */
-function switchOf(app, name) {
-  const onclick = () => app.selection.choose({ [name]: !app.selection.options.value[name] });
-  const check = h("span", { class: "on" }, icon("check"));
-  return h(
-    "button",
-    { type: "button", class: "small switch", onclick },
-    icon(DRAWINGS[name]),
-    h("span", { class: "name" }, words.selection[name]),
-    check,
-  );
-}
-
-/** Name a switch. @param {HTMLElement} element @param {string} name */
-function said(element, name) {
-  const shown = element.querySelector(".name");
-  if (shown && shown.textContent !== name) shown.textContent = name;
-}
-
-/** @param {App} app */
-function modelChoice(app) {
-  const onchange = () => app.selection.choose({ model: choice.value });
-  const choice = h(
-    "select",
-    { class: "model", "aria-label": words.selection.model, title: words.selection.model, onchange },
-  );
-  return choice;
+/** @param {App} app @param {"web" | "thinking"} option @param {IconName} sign @param {HTMLElement} name */
+function switchOf({ selection }, option, sign, name) {
+  const turn = () => selection.choose({ [option]: !selection.options.value[option] });
+  return textButton("small switch", turn, icon(sign), name, h("span", { class: "on" }, icon("check")));
 }

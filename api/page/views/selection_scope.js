@@ -1,7 +1,6 @@
 /** What answers the next question: all documents, or those that are ticked, each to be put away; and a marked passage. */
 
 import { change, fill, h } from "../dom.js";
-import { number } from "../words/format.js";
 import { words } from "../words/index.js";
 import { icon, iconButton } from "./icons.js";
 
@@ -38,12 +37,12 @@ export function documentScope(app) {
     const there = selection.pages.value.filter((page) => !page.gone).length;
     const { all, allHint, only, some, someHint, gone, untitled } = words.selection;
     const sets = selection.lost || selection.collections.value.some((each) => !each.gone);
-    text.textContent = sets ? only : !there ? all : there === 1 ? untitled : some(number(there));
+    text.textContent = sets ? only : !there ? all : there === 1 ? untitled : some({ count: there });
     open.title = selection.limited ? someHint : allHint;
     open.classList.toggle("some", selection.limited);
     clear.hidden = !chosen.length;
     const missing = chosen.filter((each) => each.gone).length;
-    lost.textContent = missing ? gone(missing) : "";
+    lost.textContent = missing ? gone({ count: missing }) : "";
     lost.hidden = !missing;
   }
   return h("div", { class: "scoping" }, open, clear);
@@ -77,7 +76,7 @@ export function chosenChips(app, next) {
     const focused = element.contains(document.activeElement);
     const { passage } = selection;
     const chips = chosenBy(app).map(({ name, sign, put }) =>
-      chip(sign, h("span", { class: "name", dir: "auto", title: name }, name), words.selection.putAway(name), () => void app.attempt(async () => put())));
+      chip(sign, h("span", { class: "name", dir: "auto", title: name }, name), words.selection.putAway({ name }), () => void app.attempt(async () => put())));
     fill(element, ...chips, passage.value && passageChip(app, passage.value));
     element.hidden = !element.firstChild;
     if (focused) next.focus();
@@ -89,9 +88,7 @@ export function chosenChips(app, next) {
 function passageChip(app, passage) {
   const text = [...passage.text.replace(/\s+/g, " ").trim()];
   const said = text.length > FIRST_CHARACTERS ? `${text.slice(0, FIRST_CHARACTERS).join("").trimEnd()}…` : text.join("");
-  const name = h(
-    "span",
-    { class: "name quoted", dir: "auto", title: words.selection.passageOf(passage.title) },
+  const name = h("span", { class: "name quoted", dir: "auto", title: words.selection.passageOf({ title: passage.title }) },
     h("span", { class: "seen-by-readers-only" }, `${words.selection.passage}: `),
     said,
   );

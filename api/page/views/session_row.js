@@ -120,7 +120,7 @@ export function sessionRow(app, onDelete) {
         const title = titleOf(session);
         for (const each of [name, ticked]) fill(each, title);
         change(link, { href: addressOf(session.session_id), title: `${title} · ${moment(session.updated_at)}` });
-        change(more, { "aria-label": words.sessions.menu(title), title: words.sessions.menu(title) });
+        change(more, { "aria-label": words.sessions.menu({ title }), title: words.sessions.menu({ title }) });
         shown = session;
       }
       if (choice.isConnected !== (chosen !== null)) {

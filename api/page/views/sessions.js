@@ -3,10 +3,9 @@
 import { change, fill, h } from "../dom.js";
 import { addressed } from "../state/app.js";
 import { words } from "../words/index.js";
-import { labels } from "../words/notes/labels.js";
 import { said } from "../words/problems.js";
+import { account } from "./account.js";
 import { icon, iconButton, textButton } from "./icons.js";
-import { accountPlace } from "./later.js";
 import { menuButton } from "./menu.js";
 import { followNotes, showNotes } from "./notes_place.js";
 import { sessionGroups } from "./session_groups.js";
@@ -17,7 +16,7 @@ const TYPING_MS = 200; // that a search waits for the next letter
 export function sessionsView(app) {
   const { sessions, cursor, failure, found, answering, chosen, leaving } = app.sessions;
   const begin = textButton("begin", leave, icon("add"), words.sessions.begin);
-  const notes = textButton("quiet begin", () => showNotes(app), icon("pin"), labels().notes);
+  const notes = textButton("quiet begin", () => showNotes(app), icon("pin"), words.notes.label);
   followNotes(app);
   const search = h(
     "input",
@@ -43,7 +42,7 @@ export function sessionsView(app) {
   const element = h("nav", { class: "sessions", id: "sessions", "aria-label": words.sessions.label, onkeydown: put },
     top,
     h("div", { class: "sessions-list" }, groups.element, failed, more),
-    accountPlace(app),
+    account(app),
   );
 
   /** @type {ReturnType<typeof setTimeout> | undefined} */
@@ -103,7 +102,7 @@ export function sessionsView(app) {
   function told(term, looked) {
     if (failure.value) return null;
     if (sessions.value === null) return words.sessions.loading;
-    if (term) return looked?.sessions && looked.wanted === term ? words.sessions.found(looked.sessions.length) : words.sessions.searching;
+    if (term) return looked?.sessions && looked.wanted === term ? words.sessions.found({ count: looked.sessions.length }) : words.sessions.searching;
     return sessions.value.length ? null : words.sessions.none;
   }
 
@@ -138,7 +137,7 @@ function choosingBar(app, leave) {
   chosen.watch((ticked) => {
     bar.hidden = ticked === null;
     remove.disabled = !ticked?.size;
-    fill(told, ticked && words.sessions.chosen(ticked.size));
+    fill(told, ticked && words.sessions.chosen({ count: ticked.size }));
   });
   return bar;
 }
@@ -161,7 +160,7 @@ function workspaceChooser(app) {
   known.watch(({ names, current }) => {
     element.hidden = names.length < 2;
     name.textContent = name.title = current;
-    change(button, { "aria-label": words.sessions.workspace(current) });
+    change(button, { "aria-label": words.sessions.workspace({ name: current }) });
   });
   return element;
 }

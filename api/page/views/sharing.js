@@ -1,7 +1,6 @@
 /** Sharing a session or an answer by a link that ends: for whom, for how long, and the links that there are. */
 
 import { fill, h } from "../dom.js";
-import { along } from "../words/along/index.js";
 import { language, words } from "../words/index.js";
 import { copyButton } from "./copying.js";
 import { openDialog } from "./dialog.js";
@@ -19,7 +18,7 @@ const USUAL_SECONDS = 604_800;
  * @param {string | null} answerId Shared alone; without it the session is, as it is now.
  */
 export function share(app, sessionId, answerId) {
-  const said = along().share;
+  const said = words.share;
   const path = `api/sessions/${sessionId}/shares`;
   const title = answerId ? said.answer : said.session;
   const audience = h("select", { id: "share-audience" });
@@ -68,7 +67,7 @@ export function share(app, sessionId, answerId) {
     const date = new Date(expires_at).toLocaleString(language, { dateStyle: "medium", timeStyle: "short" });
     const what = message_id ? said.ofAnswer : said.ofSession;
     return h("li", null,
-      h("span", null, words.run.colon(what, said.until(said.audiences[who] ?? who, date))),
+      h("span", null, words.run.colon({ said: what, more: said.until({ audience: said.audiences[who] ?? who, date }) })),
       iconButton("trash", said.revoke, () => void revoke(share_id)),
     );
   }

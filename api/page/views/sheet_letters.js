@@ -1,6 +1,6 @@
 /** The letters of columns. The address of a row tells the letter of its first filled cell alone, so that a table tells its own. */
 
-import { cellsOf } from "./layout_table.js";
+import { cellsOf } from "./layout_blocks.js";
 
 /** @typedef {import("./layout_blocks.js").Placed} Placed */
 /** Where columns are, by the place of a cell in its row. @typedef {Map<number, number>} Known */

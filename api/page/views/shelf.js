@@ -8,12 +8,11 @@ import { MOST_TICKED } from "../state/selection.js";
 import { Shelf } from "../state/shelf.js";
 import { isSending } from "../state/turns.js";
 import { number } from "../words/format.js";
-import { words as named } from "../words/collections/index.js";
 import { words } from "../words/index.js";
 import { pointTo } from "./answer_sources.js";
 import { iconButton } from "./icons.js";
 import { incomingView } from "./incoming.js";
-import { wanted } from "./later.js";
+import { later } from "./later.js";
 import { addingTools } from "./shelf_adding.js";
 import { shelfCollections } from "./shelf_collections.js";
 import { shelfList } from "./shelf_list.js";
@@ -53,16 +52,14 @@ export async function shelf(app, place) {
   const collections = collectionsOf(app);
   await collections.refresh(); // they stand above the list, and would push it down
   /** @type {Actions} */
-  const actions = { tick, tickAll, read, delete: remove, about: (document) => void about(document), find: (id) => list.find(id) };
+  const actions = { tick, tickAll, read, delete: remove, about, find: (id) => list.find(id) };
   const list = shelfList(app, documents, actions);
   const sets = shelfCollections(app, documents, () => adding.menu);
-  const adding = addingTools(incoming, { more: () => ({ text: named().make, icon: "set", act: sets.make }) });
+  const adding = addingTools(incoming, { more: () => ({ text: words.collections.make, icon: "set", act: sets.make }) });
   const count = h("span", { class: "muted" });
   const close = iconButton("close", words.shelf.close, () => app.hideLibrary(), "quiet close");
   const tools = shelfTools(documents, list);
-  const element = h(
-    "section",
-    { class: "shelf", "aria-label": words.shelf.label, onkeydown },
+  const element = h("section", { class: "shelf", "aria-label": words.shelf.label, onkeydown },
     h("header", null, h("h2", null, words.shelf.label), count, adding.menu, close),
     adding.forms,
     incomingView(app, incoming, documents).element,
@@ -78,7 +75,7 @@ export async function shelf(app, place) {
 
   documents.summary.watch((summary) => {
     count.textContent = summary ? number(summary.documents) : "";
-    count.title = summary ? words.shelf.count(summary.documents, number(summary.documents)) : "";
+    count.title = summary ? words.shelf.count({ count: summary.documents }) : "";
   });
   // Whoever reads alone adds and deletes nothing; whom the server takes one for is known soon.
   app.person.watch((person) => {
@@ -122,7 +119,7 @@ export async function shelf(app, place) {
     await app.attempt(async () => {
       if (!ticked) return app.selection.remove(...those.map((each) => each.document_id));
       if (await app.selection.addAll(those)) return;
-      app.notice.set({ kind: "failed", text: words.shelf.most(number(MOST_TICKED)) });
+      app.notice.set({ kind: "failed", text: words.shelf.most({ most: MOST_TICKED }) });
     });
   }
 
@@ -137,10 +134,9 @@ export async function shelf(app, place) {
     app.read({ documentId: document_id, title, citations, at: citations.length - 1 });
   }
 
-  /** @param {import("../api/types.js").Document} document @returns {Promise<void>} */
-  async function about(document) {
-    const card = await wanted(app, () => import("./shelf_card.js"), () => void about(document));
-    await card?.shelfCard(app, documents, actions, document);
+  /** @type {Actions["about"]} */
+  function about(document) {
+    void later(app, () => import("./shelf_card.js"), ({ shelfCard }) => shelfCard(app, documents, actions, document));
   }
 
   /** @type {Actions["delete"]} */
@@ -149,11 +145,11 @@ export async function shelf(app, place) {
     const ticked = app.selection.pages.value.filter((page) => ids.includes(page.document_id));
     await app.attempt(async () => {
       const gone = await documents.delete(ids);
-      if (gone.length < ids.length) app.notice.set({ kind: "failed", text: words.shelf.kept(ids.length - gone.length) });
+      if (gone.length < ids.length) app.notice.set({ kind: "failed", text: words.shelf.kept({ count: ids.length - gone.length }) });
       if (!gone.length) return;
       if (gone.includes(app.reading.value?.documentId ?? "")) app.reading.set(null);
       const [only] = those;
-      const text = ids.length === 1 && only ? words.shelf.deleted(only.title) : words.shelf.deletedCount(gone.length);
+      const text = ids.length === 1 && only ? words.shelf.deleted({ title: only.title }) : words.shelf.deletedCount({ count: gone.length });
       app.notice.set({ kind: "done", text, undo: () => void undo(gone, ticked) });
       await app.selection.remove(...gone);
     });
@@ -164,7 +160,7 @@ export async function shelf(app, place) {
     await app.attempt(async () => {
       const back = await documents.restore(gone);
       if (!back.length) return app.notice.set({ kind: "failed", text: words.shelf.notUndone });
-      app.notice.set({ kind: "done", text: words.shelf.undone(back.length) });
+      app.notice.set({ kind: "done", text: words.shelf.undone({ count: back.length }) });
       await tick(ticked.filter((each) => back.includes(each.document_id)), true);
     });
   }

@@ -43,9 +43,7 @@ export function addingTools(incoming, { more, label = words.shelf.add } = {}) {
 /** @param {Incoming} incoming @param {HTMLElement} opener */
 function addressForm(incoming, opener) {
   const url = h("input", { type: "url", required: true, placeholder: words.shelf.address, "aria-label": words.shelf.address });
-  const extent = h(
-    "select",
-    { "aria-label": words.shelf.extent },
+  const extent = h("select", { "aria-label": words.shelf.extent },
     Object.entries(words.shelf.extents).map(([value, text]) => h("option", { value }, text)),
   );
   return form(opener, words.shelf.sendAddress, [url, extent], () => {
@@ -71,13 +69,9 @@ function textForm(incoming, opener) {
  * @param {() => void} sent
  */
 export function form(opener, send, fields, sent) {
-  const element = h(
-    "form",
-    { class: "adding-form", hidden: true, onsubmit, onkeydown },
+  const element = h("form", { class: "adding-form", hidden: true, onsubmit, onkeydown },
     fields,
-    h(
-      "div",
-      { class: "doing" },
+    h("div", { class: "doing" },
       h("button", { type: "submit", class: "primary small" }, send),
       textButton("small", close, words.page.cancel),
     ),

@@ -2,8 +2,7 @@
 
 import { orNull } from "../api/problem.js";
 import { fill, h } from "../dom.js";
-import { moment, number } from "../words/format.js";
-import { words as named } from "../words/collections/index.js";
+import { moment } from "../words/format.js";
 import { words } from "../words/index.js";
 import { openDialog } from "./dialog.js";
 import { placeList } from "./guide.js";
@@ -24,7 +23,7 @@ const FINE = 2;
  * @param {Document} document
  */
 export async function shelfCard(app, shelf, actions, document) {
-  const said = named().card;
+  const said = words.collections.card;
   const { document_id, original, media_type, page_count, file_name, folder, updated_at, created_at } = document;
   const gone = new AbortController();
   /** The list as it is behind a new title, by which it may stand elsewhere. @type {Promise<unknown> | null} */
@@ -36,9 +35,7 @@ export async function shelfCard(app, shelf, actions, document) {
     dialog.close();
     doing();
   };
-  const buttons = h(
-    "div",
-    { class: "doing" },
+  const buttons = h("div", { class: "doing" },
     textButton("primary small", act(() => actions.read(document)), icon("book"), said.read),
     textButton("small", act(() => void app.attempt(() => app.selection.save([{ document_id, title: document.title, tokens: document.tokens, gone: false }], []))), icon("only"), said.alone),
     textButton("small writes", () => rename(), icon("edit"), said.rename),
@@ -60,7 +57,7 @@ export async function shelfCard(app, shelf, actions, document) {
   const [versions, guide] = await Promise.all([
     orNull(app.client.json(`api/documents/${document_id}/versions`, { list: "versions", signal })),
     orNull(app.client.guide(document_id)),
-    media_type.includes("pdf") && original ? draw(original.size) : null,
+    media_type.includes("pdf") && original ? draw() : null,
   ]);
   if (signal.aborted) return;
   tell(versions?.versions.at(-1)?.changed_by ?? "");
@@ -73,25 +70,22 @@ export async function shelfCard(app, shelf, actions, document) {
   /** Say who added it, once that is known. @param {string} who */
   function tell(who) {
     const by = !who ? "" : who === app.person.value?.user ? said.you : who;
-    const kind = [formatOf(media_type), page_count ? said.pages(number(page_count)) : ""].filter(Boolean).join(" · ");
+    const kind = [formatOf(media_type), page_count ? said.pages({ count: page_count }) : ""].filter(Boolean).join(" · ");
     /** @type {[string, string][]} */
     const told = [
       [said.kind, kind],
       [said.file, [folder, file_name].filter(Boolean).join("/")],
-      [said.added, by ? said.by(moment(created_at), by) : moment(created_at)],
+      [said.added, by ? said.by({ when: moment(created_at), who: by }) : moment(created_at)],
       [said.changed, updated_at === created_at ? "" : moment(updated_at)],
     ];
     fill(facts, told.filter(([, value]) => value).map(([name, value]) => h("div", null, h("dt", null, name), h("dd", { dir: "auto" }, value))));
   }
 
-  /** Draw the first page of a PDF file. @param {number} size */
-  async function draw(size) {
+  /** Draw the first page of a PDF file. */
+  async function draw() {
     try {
       const { openPdf } = await import("./pdf_file.js");
-      const path = `api/documents/${document_id}/original`;
-      const read = async (/** @type {number} */ begin, /** @type {number} */ end) =>
-        (await app.client.send(path, { headers: { Range: `bytes=${begin}-${end - 1}` }, signal })).arrayBuffer();
-      const file = await openPdf(size, read, signal, () => undefined);
+      const file = await openPdf(app.client, document, signal, () => undefined);
       const page = await file.getPage(1);
       const plain = page.getViewport({ scale: 1 });
       const viewport = page.getViewport({ scale: (WIDTH * FINE) / plain.width });
@@ -111,7 +105,7 @@ export async function shelfCard(app, shelf, actions, document) {
       "form",
       { class: "rename", onsubmit: save, onkeydown: (event) => event.key === "Escape" && (event.preventDefault(), back(before)) },
       input,
-      h("button", { type: "submit", class: "primary small" }, named().save),
+      h("button", { type: "submit", class: "primary small" }, words.collections.save),
     );
     head?.replaceWith(naming);
     input.select();

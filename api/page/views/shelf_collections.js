@@ -2,8 +2,7 @@
 
 import { change, fill, h } from "../dom.js";
 import { collectionsOf } from "../state/collections.js";
-import { number } from "../words/format.js";
-import { words } from "../words/collections/index.js";
+import { words } from "../words/index.js";
 import { menuButton } from "./menu.js";
 import { form } from "./shelf_adding.js";
 
@@ -21,7 +20,7 @@ export const DRAGGED = "application/x-citewell-documents";
 export function shelfCollections(app, shelf, home) {
   const collections = collectionsOf(app);
   const { selection } = app;
-  const said = words();
+  const said = words.collections;
   const list = h("ul", null);
   const put = menuButton(said.put, "set", () => [
     ...collections.list.value.map((each) => ({ text: each.name, act: () => fillWith(each, ticked()) })),
@@ -61,7 +60,7 @@ export function shelfCollections(app, shelf, home) {
   async function fillWith({ collection_id, name }, add) {
     await app.attempt(async () => {
       await collections.change(collection_id, { add });
-      app.notice.set({ kind: "done", text: said.added(name) });
+      app.notice.set({ kind: "done", text: said.added({ name }) });
     });
   }
 
@@ -69,7 +68,7 @@ export function shelfCollections(app, shelf, home) {
   async function takeOut({ collection_id, name }) {
     await app.attempt(async () => {
       await collections.change(collection_id, { remove: ticked() });
-      app.notice.set({ kind: "done", text: said.takenOut(name) });
+      app.notice.set({ kind: "done", text: said.takenOut({ name }) });
       if (shelf.view.value.collection === collection_id) await shelf.refresh();
     });
   }
@@ -83,10 +82,10 @@ export function shelfCollections(app, shelf, home) {
     (whole.hidden ? home() : head).focus();
     const undo = () => void app.attempt(async () => {
       await undone();
-      app.notice.set({ kind: "done", text: said.back(name) });
+      app.notice.set({ kind: "done", text: said.back({ name }) });
       if (ticked && selection.sessionId === sessionId) await selection.tickCollection(collection, true);
     });
-    app.notice.set({ kind: "done", text: said.deleted(name), undo, ended });
+    app.notice.set({ kind: "done", text: said.deleted({ name }), undo, ended });
     await app.attempt(async () => {
       if (shelf.view.value.collection === collection_id) await shelf.look({ collection: "" });
       if (ticked) await selection.tickCollection(collection, false);
@@ -107,12 +106,12 @@ export function shelfCollections(app, shelf, home) {
     const { collection_id, name, shared, yours, documents, made_by } = collection;
     const chosen = selection.collections.value.some((each) => each.collection_id === collection_id);
     const shown = shelf.view.value.collection === collection_id;
-    const box = h("input", { type: "checkbox", "aria-label": said.tick(name), ".checked": chosen, onchange: () =>
+    const box = h("input", { type: "checkbox", "aria-label": said.tick({ name }), ".checked": chosen, onchange: () =>
       void app.attempt(() => selection.tickCollection(collection, box.checked)) });
-    const facts = [said.holds(documents).replace(String(documents), number(documents)), shared && (yours ? said.forAll : said.by(made_by))];
+    const facts = [said.holds({ count: documents }), shared && (yours ? said.forAll : said.by({ who: made_by }))];
     const look = h(
       "button",
-      { type: "button", class: "quiet look", "aria-pressed": String(shown), title: said.only(name), onclick: () =>
+      { type: "button", class: "quiet look", "aria-pressed": String(shown), title: said.only({ name }), onclick: () =>
         void shelf.look({ collection: shown ? "" : collection_id }) },
       h("span", { class: "name", dir: "auto" }, name),
       h("span", { class: "muted" }, facts.filter(Boolean).join(" · ")),
@@ -123,7 +122,7 @@ export function shelfCollections(app, shelf, home) {
       ...(yours ? [{ text: said.edit, icon: /** @type {const} */ ("edit"), act: () => edit(collection) },
         { text: said.delete, icon: /** @type {const} */ ("trash"), danger: true, act: () => void remove(collection) }] : []),
     ];
-    const more = menuButton(said.menu(name), "more", entries);
+    const more = menuButton(said.menu({ name }), "more", entries);
     more.classList.add("writes");
     more.hidden = !yours && !ticked().length;
     const element = h("li", { "data-collection": collection_id, ondragover: over, ondragleave: leave, ondrop: drop }, box, look, more);
@@ -155,7 +154,7 @@ export function shelfCollections(app, shelf, home) {
 
 /** @param {{focus: () => void}} opener @param {(collection: Collection | null, name: string, shared: boolean) => void} sent */
 function nameForm(opener, sent) {
-  const said = words();
+  const said = words.collections;
   const name = h("input", { type: "text", required: true, maxlength: 200, placeholder: said.name, "aria-label": said.name });
   const shared = h("input", { type: "checkbox" });
   /** @type {Collection | null} */

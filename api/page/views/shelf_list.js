@@ -1,6 +1,6 @@
 /** The rows of the shelf: those in sight are there, thousands are not. One tab stop, and arrows from row to row. */
 
-import { change, h } from "../dom.js";
+import { change, fill, h } from "../dom.js";
 import { advice, said } from "../words/problems.js";
 import { words } from "../words/index.js";
 import { textButton } from "./icons.js";
@@ -83,12 +83,11 @@ export function shelfList(app, shelf, actions) {
     state.hidden = known && total > 0 && !problem;
     if (problem) {
       const again = textButton("small", () => void shelf.refresh(), words.page.retry);
-      state.replaceChildren(h("p", null, [failed, said(problem), advice(problem)].filter(Boolean).join(" ")), again);
-    } else if (!known) state.replaceChildren(h("p", { class: "muted" }, loading));
-    else if (narrowed) state.replaceChildren(h("p", { class: "muted" }, nothing));
-    else state.replaceChildren(h("p", { class: "big" }, empty), h("p", { class: "muted" }, invitation));
-    const text = narrowed && known ? words.shelf.found(total, String(total)) : "";
-    if (status.textContent !== text) status.textContent = text;
+      fill(state, h("p", null, [failed, said(problem), advice(problem)].filter(Boolean).join(" ")), again);
+    } else if (!known) fill(state, h("p", { class: "muted" }, loading));
+    else if (narrowed) fill(state, h("p", { class: "muted" }, nothing));
+    else fill(state, h("p", { class: "big" }, empty), h("p", { class: "muted" }, invitation));
+    fill(status, narrowed && known && words.shelf.found({ count: total }));
   }
 
   /** Tick a row, or with Shift all from the one that was ticked before. @param {number} at @param {boolean} on @param {boolean} stretch */

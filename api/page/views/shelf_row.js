@@ -1,7 +1,6 @@
 /** A row of the shelf: a document, the head of a folder, or one that is still being read. */
 
 import { change, fill, h } from "../dom.js";
-import { words as named } from "../words/collections/index.js";
 import { moment } from "../words/format.js";
 import { words } from "../words/index.js";
 import { icon, iconButton } from "./icons.js";
@@ -78,17 +77,17 @@ export function shelfRow(actions, told) {
     if (row && "document" in row) {
       const { document } = row;
       title.textContent = document.title;
-      change(title, { "aria-label": words.shelf.readTitle(document.title), title: document.title });
+      change(title, { "aria-label": words.shelf.readTitle({ title: document.title }), title: document.title });
       change(box, { "aria-label": document.title });
-      change(remove, { "aria-label": words.shelf.deleteTitle(document.title) });
-      change(about, { "aria-label": named().menu(document.title), title: named().menu(document.title) });
+      change(remove, { "aria-label": words.shelf.deleteTitle({ title: document.title }) });
+      change(about, { "aria-label": words.collections.menu({ name: document.title }), title: words.collections.menu({ name: document.title }) });
       fill(facts, factsOf(document));
     } else if (row) {
       const name = row.folder || words.shelf.noFolder;
       title.textContent = name;
       change(title, { "aria-label": null, title: name });
-      change(all, { "aria-label": words.shelf.tickFolder(name) });
-      fill(facts, words.shelf.count(row.documents, String(row.documents)));
+      change(all, { "aria-label": words.shelf.tickFolder({ folder: name }) });
+      fill(facts, words.shelf.count({ count: row.documents }));
     } else {
       title.textContent = "";
       change(title, { "aria-label": words.shelf.loading, title: null });
@@ -163,12 +162,12 @@ function factsOf({ title, file_name, folder, media_type, owner, places, updated_
   const fact = (/** @type {string} */ text, /** @type {string} */ kind, /** @type {string} */ hint = text) =>
     text ? h("span", { class: `fact ${kind}`, title: hint }, h("bdi", null, text)) : null;
   return [
-    trouble ? h("span", { class: "badge", title: outdatedHint(trouble) }, icon("unsure"), outdated) : null,
+    trouble ? h("span", { class: "badge", title: outdatedHint({ why: trouble }) }, icon("unsure"), outdated) : null,
     owner ? h("span", { class: "badge" }, mine) : null,
     fact(told, "file"),
     fact(formatOf(media_type), "type"),
     fact(from, "folder"),
-    fact(when, "time", changed(when)),
+    fact(when, "time", changed({ when })),
   ].filter((each) => each !== null);
 }
 

@@ -40,7 +40,7 @@ export function shelfTexts(app, shelf, actions) {
     const read = h(
       "button",
       { type: "button", class: "quiet", dir: "auto", onclick: () => actions.read(source, source) },
-      h("span", { class: "seen-by-readers-only" }, words.shelf.readTitle(title)),
+      h("span", { class: "seen-by-readers-only" }, words.shelf.readTitle({ title })),
       h("b", null, heading ? `${title} · ${heading}` : title),
       h("q", null, excerpt),
     );

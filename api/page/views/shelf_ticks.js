@@ -1,11 +1,11 @@
 /** How many documents are ticked, what that means for the answer, and what can be done with them. */
 
-import { change, h } from "../dom.js";
-import { number } from "../words/format.js";
-import { words as named } from "../words/collections/index.js";
+import { fill, h } from "../dom.js";
 import { words } from "../words/index.js";
 import { iconButton, textButton } from "./icons.js";
-import { studyButtons } from "./studies.js";
+import { later } from "./later.js";
+
+const MOST_STUDIED = 5; // documents at once
 
 /**
  * Make the line above the list.
@@ -32,9 +32,7 @@ export function shelfTicks(app, shelf, actions, put) {
     words.shelf.forget,
   );
   const gone = h("div", { class: "gone note" }, lost, forget);
-  const element = h(
-    "div",
-    { class: "ticks" },
+  const element = h("div", { class: "ticks" },
     h("div", { class: "line" }, said, clear, put, remove, all),
     studyButtons(app),
     note,
@@ -50,9 +48,8 @@ export function shelfTicks(app, shelf, actions, put) {
     const there = pages.filter((page) => !page.gone);
     const count = pages.length;
     const sets = selection.collections.value.length;
-    const ticked = [sets ? named().ticked(sets) : "", count ? words.shelf.ticked(count, number(count)) : ""].filter(Boolean);
-    const text = ticked.join(" · ") || words.shelf.none;
-    if (said.textContent !== text) said.textContent = text;
+    const ticked = [sets ? words.collections.ticked({ count: sets }) : "", count ? words.shelf.ticked({ count }) : ""].filter(Boolean);
+    fill(said, ticked.join(" · ") || words.shelf.none);
     clear.hidden = !ticked.length;
     remove.hidden = !there.length;
     all.hidden = !shelf.extent.value.total;
@@ -60,12 +57,28 @@ export function shelfTicks(app, shelf, actions, put) {
     const limit = shelf.summary.value?.reads_whole;
     const tokens = there.reduce((sum, page) => sum + page.tokens, 0);
     const tooMany = limit && there.length > limit.documents;
-    const told = tooMany ? words.shelf.searched(number(limit.documents)) : limit && tokens > limit.tokens ? words.shelf.inPart : "";
-    if (note.textContent !== told) note.textContent = told;
-    change(note, { hidden: !told });
+    const told = tooMany ? words.shelf.searched({ most: limit.documents }) : limit && tokens > limit.tokens ? words.shelf.inPart : "";
+    fill(note, told);
+    note.hidden = !told;
     const missing = count - there.length;
     gone.hidden = !missing;
-    lost.textContent = missing ? words.shelf.gone(missing) : "";
+    lost.textContent = missing ? words.shelf.gone({ count: missing }) : "";
   }
+  return element;
+}
+
+/** Make the buttons of what can be made of documents, which are there while few enough are ticked. @param {App} app */
+function studyButtons(app) {
+  const there = () => app.selection.pages.value.filter((page) => !page.gone).map((page) => page.document_id);
+  const compare = textButton("small", () =>
+    void later(app, () => import("./comparison.js"), (comparison) => comparison.compare(app, there())), words.studies.compare);
+  const cards = textButton("small", () =>
+    void later(app, () => import("./flashcards.js"), ({ flashcards }) => flashcards(app, there())), words.studies.make);
+  const element = h("div", { class: "line studies" }, compare, cards);
+  app.selection.pages.watch(() => {
+    const count = there().length;
+    element.hidden = !count || count > MOST_STUDIED;
+    compare.hidden = count < 2;
+  });
   return element;
 }

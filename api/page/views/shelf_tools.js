@@ -31,9 +31,7 @@ export function shelfTools(shelf, list) {
   const source = choice(words.shelf.source, (value) => ({ source: value }));
   const group = h("input", { type: "checkbox", onchange: () => void shelf.look({ grouped: group.checked }) });
   const grouping = h("label", { class: "check" }, group, words.shelf.group);
-  const filters = h(
-    "details",
-    { class: "filters" },
+  const filters = h("details", { class: "filters" },
     h("summary", null, icon("only"), words.shelf.filters),
     h("div", { class: "choosing" }, sort.element, type.element, folder.element, source.element, grouping),
   );

@@ -5,7 +5,8 @@ import { ROOMY } from "../state/app.js";
 import { composer } from "./composer.js";
 import { connection, offlineBar } from "./connection.js";
 import { conversationView } from "./conversation.js";
-import { libraryPlace, lockPlace, readerPlaces } from "./later.js";
+import { libraryPlace, readerPlaces } from "./later.js";
+import { lock } from "./lock.js";
 import { notices } from "./notices.js";
 import { sessionsView } from "./sessions.js";
 import { shortcuts } from "./shortcuts.js";
@@ -49,7 +50,7 @@ export function shell(app) {
     for (const each of [frame, skip]) each.inert = locked;
     frame.hidden = skip.hidden = locked;
   });
-  return [skip, frame, notices(app), lockPlace(app)];
+  return [skip, frame, notices(app), lock(app)];
 }
 
 /**

@@ -1,33 +1,42 @@
 /** Keys for the whole page: single ones, which only count outside of fields and can be turned off, and the sheet that lists them. */
 
+import { h } from "../dom.js";
+import { words } from "../words/index.js";
+import { openDialog } from "./dialog.js";
 import { goToQuestion } from "./question_field.js";
-import { wanted } from "./later.js";
 import { goToAnswer, goToMarker, goToSources } from "./skips.js";
 
 const OFF = "citewell.keys";
+/** @type {[string[], keyof typeof words.ways.shortcuts.keys][]} */
+const ROWS = [
+  [["?"], "help"],
+  [["/"], "question"],
+  [["n"], "begin"],
+  [["s"], "search"],
+  [["l"], "library"],
+  [["a"], "answer"],
+  [["d"], "sources"],
+  [["m"], "next"],
+  [["Shift", "m"], "previous"],
+  [["Esc"], "stop"],
+  [["↑", "↓"], "rows"],
+];
 
-/** Tell whether single keys are used. */
-export function usesSingleKeys() {
-  return localStorage.getItem(OFF) !== "off";
-}
-
-/** @param {boolean} use */
-export function useSingleKeys(use) {
-  if (use) localStorage.removeItem(OFF);
-  else localStorage.setItem(OFF, "off");
-}
-
-/** Show the sheet of all keys. @param {App} app */
-export async function showShortcuts(app) {
-  const module = await wanted(app, () => import("./shortcut_sheet.js"), () => void showShortcuts(app));
-  module?.showSheet();
+/** Show the sheet of all keys. */
+export function showShortcuts() {
+  const { open, keys, single } = words.ways.shortcuts;
+  const box = h("input", { type: "checkbox", ".checked": usesSingleKeys(), onchange: () => useSingleKeys(box.checked) });
+  const rows = ROWS.map(([pressed, what]) =>
+    h("div", null, h("dt", null, pressed.map((key) => h("kbd", null, key))), h("dd", null, keys[what])),
+  );
+  openDialog(open, { class: "shortcuts", closedby: "any" }, h("dl", null, rows), h("label", null, box, single));
 }
 
 /** Listen for the keys. @param {App} app */
 export function shortcuts(app) {
   /** @type {Record<string, () => void>} */
   const keys = {
-    "?": () => void showShortcuts(app),
+    "?": showShortcuts,
     "/": goToQuestion,
     n: () => begin(app),
     s: () => search(app),
@@ -44,6 +53,16 @@ export function shortcuts(app) {
     event.preventDefault();
     act();
   });
+}
+
+function usesSingleKeys() {
+  return localStorage.getItem(OFF) !== "off";
+}
+
+/** @param {boolean} use */
+function useSingleKeys(use) {
+  if (use) localStorage.removeItem(OFF);
+  else localStorage.setItem(OFF, "off");
 }
 
 /** Tell whether a key is for what has the focus, or for a dialog or menu that is open. @param {EventTarget | null} target */

@@ -1,30 +1,17 @@
-/** Saving a session or an answer as a file, in the reader's language. */
+/** Saving as a file what the server gives. It is fetched, not linked to, since a link sends no key. */
 
 import { h } from "../dom.js";
 import { language } from "../words/index.js";
 
-const FREED_MS = 60_000; // until then the browser has begun to write the file
+/** @typedef {"md" | "docx" | "html"} Format */
 
-/**
- * Fetch a file and hand it to the browser to save. It is fetched, not linked to, since a link sends no key.
- * @param {App} app
- * @param {string} sessionId
- * @param {"md" | "docx" | "html"} format
- * @param {string | null} answerId
- */
-export async function save(app, sessionId, format, answerId) {
-  const asked = new URLSearchParams();
-  const last = app.conversation.turns.value.findLast((turn) => turn.answerId)?.answerId;
-  if (answerId) asked.set("message", answerId);
-  else if (last && app.conversation.aside.value) asked.set("through", last);
-  await saveFile(app, `api/sessions/${sessionId}/export`, format, asked);
-}
+const FREED_MS = 60_000; // until then the browser has begun to write the file
 
 /**
  * Fetch what a path exports in a format, in the reader's language, and hand it to the browser to save.
  * @param {App} app
  * @param {string} path
- * @param {"md" | "docx" | "html"} format
+ * @param {Format} format
  * @param {URLSearchParams} [asked]
  */
 export async function saveFile(app, path, format, asked = new URLSearchParams()) {
@@ -32,18 +19,23 @@ export async function saveFile(app, path, format, asked = new URLSearchParams())
     asked.set("format", format);
     asked.set("language", language);
     const response = await app.client.send(`${path}?${asked}`);
-    const address = URL.createObjectURL(await response.blob());
-    h("a", { href: address, download: nameOf(response.headers.get("Content-Disposition"), format) }).click();
-    setTimeout(() => URL.revokeObjectURL(address), FREED_MS);
+    await keep(response, nameOf(response.headers.get("Content-Disposition")) || `citewell.${format}`);
   });
 }
 
-/** Read the name of a file that a server sends, in any script. @param {string | null} header @param {string} format */
-function nameOf(header, format) {
+/** Hand what was fetched to the browser to save. @param {Response} response @param {string} name */
+export async function keep(response, name) {
+  const address = URL.createObjectURL(await response.blob());
+  h("a", { href: address, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(address), FREED_MS);
+}
+
+/** Read the name of a file that a server sends, in any script. @param {string | null} header */
+function nameOf(header) {
   const [, encoded = ""] = /filename\*=UTF-8''([^;]+)/i.exec(header ?? "") ?? [];
   try {
-    return decodeURIComponent(encoded) || `citewell.${format}`;
+    return decodeURIComponent(encoded);
   } catch {
-    return `citewell.${format}`;
+    return "";
   }
 }

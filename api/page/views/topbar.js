@@ -59,7 +59,7 @@ function settings(app) {
         act: () => void (each === language || choose(each)),
       })),
     },
-    { text: words.ways.shortcuts.open, icon: /** @type {const} */ ("keys"), act: () => void showShortcuts(app) },
+    { text: words.ways.shortcuts.open, icon: /** @type {const} */ ("keys"), act: () => showShortcuts() },
     ...(app.key.value ? [{ text: words.lock.forget, icon: /** @type {const} */ ("out"), act: () => void app.forgetKey() }] : []),
   ];
 }

@@ -13,12 +13,8 @@ const HIDDEN = /^\.|^(?:__MACOSX|Thumbs\.db|desktop\.ini)$/i; // what systems le
  */
 export function dropTarget(app, incoming) {
   // A popover, since nothing else stands above all.
-  const overlay = h(
-    "div",
-    { class: "drop", popover: "manual" },
-    h(
-      "div",
-      { class: "frame-of-drop" },
+  const overlay = h("div", { class: "drop", popover: "manual" },
+    h("div", { class: "frame-of-drop" },
       icon("upload"),
       h("p", { class: "big" }, words.shelf.drop),
       h("p", { class: "muted" }, words.shelf.takes),

@@ -27,7 +27,7 @@ export function versionSwitch(app, label) {
       at = versions.indexOf(current ?? "");
       element.hidden = versions.length < 2 || at < 0;
       if (element.hidden) return;
-      fill(place, words.conversation.version(at + 1, versions.length));
+      fill(place, words.conversation.version({ at: at + 1, of: versions.length }));
       change(back, { disabled: answering || at === 0 });
       change(next, { disabled: answering || at === versions.length - 1 });
     },

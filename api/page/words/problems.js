@@ -11,20 +11,20 @@ const BUSY = new Set([502, 503, 504]);
 export function said({ code, message, status = 0 }) {
   const { notices } = words;
   if (code === "unreachable") return notices.unreachable;
-  const known = wordsOf(code)?.[0];
+  const known = of(words.problems, code);
   if (known) return known;
   if (code !== "unexpected") return message || code;
   if (status === 413) return notices.tooLarge;
   if (status === 429) return notices.tooMany;
-  return BUSY.has(status) ? notices.unavailable : notices.unexpected(message);
+  return BUSY.has(status) ? notices.unavailable : message ? notices.unexpectedStatus({ status: message }) : notices.unexpected;
 }
 
 /** Say what can be done about a problem; nothing where nobody knows. @param {{code: string, suggestion?: string}} problem */
 export function advice({ code, suggestion }) {
-  return wordsOf(code)?.[1] ?? suggestion ?? "";
+  return of(words.suggestions, code) ?? suggestion ?? "";
 }
 
-/** @param {string} code */
-function wordsOf(code) {
-  return Object.hasOwn(words.problems, code) ? words.problems[code] : undefined;
+/** @param {Readonly<Record<string, string>>} texts @param {string} code */
+function of(texts, code) {
+  return Object.hasOwn(texts, code) ? texts[code] : undefined;
 }

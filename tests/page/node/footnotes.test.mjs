@@ -4,14 +4,10 @@ import assert from "node:assert/strict";
 import test from "node:test";
 
 import { footnoted } from "../../../api/page/text/footnotes.js";
+import { words } from "../../../api/page/words/index.js";
 
 const DOCUMENT = "7a9e0f3c-5a55-4b0e-9b0c-0d3f1f6d2a01";
-const WORDING = {
-  home: "http://127.0.0.1:8400/wells/",
-  places: { page: (number) => `p. ${number}`, slide: (number) => `slide ${number}`, sheet: (name) => `sheet ${name}` },
-  ungrounded: "The model's own knowledge",
-  marks: { checked: "checked", unverified: "unverified", contradicted: "contradicted", unsupported: "unsupported" },
-};
+const HOME = "http://127.0.0.1:8400/wells/";
 const SOURCE = { index: 1, segment_id: `${DOCUMENT}:2`, document_id: DOCUMENT, title: "Staff handbook", heading: "Leave > Annual", url: null };
 
 function citation(quote, more = {}) {
@@ -24,7 +20,7 @@ function claim(text, part, citations, verdict = "supported") {
 }
 
 function written(text, claims, sources = [SOURCE]) {
-  return footnoted({ sections: [{ text, claims }], sources }, WORDING);
+  return footnoted({ sections: [{ text, claims }], sources }, HOME);
 }
 
 test("each claim has its marks behind it, and each quote one footnote", () => {
@@ -39,7 +35,7 @@ test("each claim has its marks behind it, and each quote one footnote", () => {
       ],
       sources: [SOURCE],
     },
-    WORDING,
+    HOME,
   );
   const address = (place) => `<http://127.0.0.1:8400/wells/#/documents/${DOCUMENT}?quote=${place}>`;
   assert.equal(
@@ -67,7 +63,7 @@ test("a claim that is not proven says so, and has marks only where one stands be
   const claims = [{ ...one, mark: "shown", judge }, { ...two, mark: "withheld" }, { ...three, mark: "pending" }, four, { ...five, verdict: "contradicted" }];
   assert.equal(
     written(text, claims).split("\n")[0],
-    "One.[^1] (checked) Two. (unverified) Three. (unverified) Four.[^1] (unverified) Five. (contradicted)",
+    "One.[^1] (checked by a model) Two. (unverified) Three. (unverified) Four.[^1] (unverified) Five. (contradicted)",
   );
 });
 
@@ -121,8 +117,8 @@ test("text from the model's own knowledge is told apart, once for sections in a 
     { text: "Paris.", claims: null, grounded: false },
     { text: "Staff get 25 days.", claims: null, grounded: true },
   ];
-  const markdown = footnoted({ sections, sources: [] }, WORDING);
-  assert.equal(markdown, "*The model's own knowledge*\n\nNot found.\n\nParis.\n\nStaff get 25 days.\n");
+  const markdown = footnoted({ sections, sources: [] }, HOME);
+  assert.equal(markdown, `*${words.answer.ungrounded}*\n\nNot found.\n\nParis.\n\nStaff get 25 days.\n`);
 });
 
 test("an address of the web leads to the place that the quote has there", () => {

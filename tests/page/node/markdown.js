@@ -36,14 +36,31 @@ list.tokenize = function (effects, ok, nok) {
   return begun > MOST_IN_A_LINE ? nok : begin.call(this, effects, ok, nok);
 };
 
+const MOST_SIGNS = 500; // of emphasis in one paragraph; where there are more, all of them are shown as they are written
+
+const emphasis = cjkFriendlyExtension();
+const deletion = gfmStrikethroughCjkFriendly({ singleTilde: false });
+bound(emphasis.insideSpan.null[0], "attentionSequence");
+bound(deletion.insideSpan.null[0], "strikethroughSequenceTemporary");
+
+/** Bound the signs that are paired: the time for those that pair with none grows with the square of their number. */
+function bound(construct, type) {
+  const pair = construct.resolveAll;
+  construct.resolveAll = (events, context) => {
+    const signs = events.filter(([event, token]) => event === "enter" && token.type === type);
+    if (signs.length > MOST_SIGNS) for (const [, token] of signs) token.type = "data";
+    return pair(events, context);
+  };
+}
+
 export function parse(text, growing = false) {
   [line, column, begun] = [0, 0, 0];
   return fromMarkdown(text, {
     extensions: [
       gfmTable(),
       gfmTaskListItem(),
-      cjkFriendlyExtension(),
-      gfmStrikethroughCjkFriendly({ singleTilde: false }),
+      emphasis,
+      deletion,
       formulas(text, growing),
       { disable: { null: OFF } },
     ],

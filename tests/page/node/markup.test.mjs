@@ -149,19 +149,30 @@ test("a block of code has its tools", () => {
   assert.equal(shown("```\na\n```", { tools }), "div.code(button.apre(code(a)))");
 });
 
+test("more signs of emphasis than a reader could tell apart are shown as they are written", () => {
+  for (const [signed, name] of [["**a**", "strong"], ["~~a~~", "s"]]) {
+    const text = (times) => Array(times).fill(signed).join(" ");
+    assert.equal(shown(text(250)), `p(${Array(250).fill(`${name}(a)`).join(" ")})`);
+    assert.equal(shown(text(251)), `p(${text(251)})`);
+    assert.equal(shown(`${text(251)}\n\n${signed}`), `p(${text(251)})p(${name}(a))`, "in another paragraph they count anew");
+  }
+});
+
 describe("comes to an end, soon, with nothing but", () => {
   const pieces = [
     "*", "_", "`", "[", "]", "![", "](", "[a](", "**a ", "*a _b ", "`a``b```c", '[a](b "', "](a(", "- ", "1. ", "#", "> ", "\\",
     "https://", "https://a)", "***a***", "_a__b_", "\n", "\n\n- a", "  ", "a\n  - b\n", "~~~\n", "<a href=", "|", "*a*_b_`c`",
     "[[a](https://b.c)", "a ", "*a **b ***c ", "![a](", "[a](https://b.c(", "\t- ", "[a](<", "😀*",
+    "**a_", "*a_", "_a*", "~~a_",
   ];
   // Where a step looked at all that is still to come, this many would take minutes. What grows is closed first, which is
   // only done to what is short enough to be parsed whole.
-  const [whole, growing] = [300_000, 2_000];
+  const [whole, parsed, growing] = [300_000, 19_000, 2_000];
   for (const piece of pieces) {
     test(JSON.stringify(piece), () => {
       const text = (length) => `a${piece.repeat(length / piece.length)}`;
       assert.match(render(text(whole))[0].textContent, /^a/);
+      assert.match(render(text(parsed))[0].textContent, /^a/);
       assert.match(render(text(growing), { growing: true })[0].textContent, /^a/);
     });
   }

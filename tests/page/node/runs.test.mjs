@@ -37,12 +37,6 @@ test("what is told claim by claim has the quote as far as it goes", () => {
 });
 
 test("a copied answer has one footnote for a run, and its mark below quoted code", () => {
-  const wording = {
-    home: "https://a.example/",
-    page: String,
-    ungrounded: "",
-    marks: { unverified: "?", contradicted: "x", unsupported: "x" },
-  };
   const quote = (start, end) => [{ document_id: "d", segment_id: "d:0", segment_index: 0, page_idx: null, start, end, quote: "Q" }];
   const text = "One. Two.\n\n```\nmake\n```\nDone.";
   const claims = [
@@ -50,6 +44,6 @@ test("a copied answer has one footnote for a run, and its mark below quoted code
     claim(5, 9, { citations: quote(0, 20) }),
     claim(11, 23, { citations: quote(30, 34) }),
   ];
-  const written = footnoted({ sections: [{ text, claims }], sources: [] }, wording);
+  const written = footnoted({ sections: [{ text, claims }], sources: [] }, "https://a.example/");
   assert.ok(written.startsWith("One. Two.[^1]\n\n```\nmake\n```\n[^2]\n\nDone.\n\n[^1]: "), written);
 });

@@ -5,11 +5,11 @@ import { fold, newRun } from "../../../api/page/state/run.js";
 import { liveTurn } from "../../../api/page/state/turns.js";
 import { doingNow, summaryOf, took, total } from "../../../api/page/text/summing.js";
 import { tellStep } from "../../../api/page/text/telling.js";
-import { en } from "../../../api/page/words/en.js";
+import { words } from "../../../api/page/words/index.js";
 import { NAMES, eventsOf } from "./golden.mjs";
 
-const said = en.run.told;
-const NO_WEB = en.problems.web_unavailable.join(" ");
+const said = words.run.told;
+const NO_WEB = `${words.problems.web_unavailable} ${words.suggestions.web_unavailable}`;
 const QUESTION = "When does leave lapse?";
 const step = (name, ...told) => ({ name, ms: 5, told });
 const going = (name, ...told) => ({ name, ms: null, told });
@@ -42,18 +42,18 @@ test("a decision, and how the question was understood", () => {
 test("selected pages: whole, in part, and those that were not read", () => {
   const page = { document_id: "d", title: "Handbook", segments: 3, of: 10 };
   const loaded = { type: "pages_loaded", used: [page, page], cut: [page], unused: ["x"] };
-  assert.equal(line(step("load_selected_pages", loaded)), `${said.pages(3)} (${said.partly(1)}, ${said.unread(1)})`);
+  assert.equal(line(step("load_selected_pages", loaded)), `${said.pages({ count: 3 })} (${said.partly({ count: 1 })}, ${said.unread({ count: 1 })})`);
   assert.deepEqual(texts(step("load_selected_pages", loaded)), ["“Handbook”: 3 of 10 passages"]);
   const within = found({ kind: "page", count: 4 });
-  assert.deepEqual(texts(step("load_selected_pages", within, { ...loaded, cut: [] })), [said.within(4)]);
+  assert.deepEqual(texts(step("load_selected_pages", within, { ...loaded, cut: [] })), [said.within({ count: 4 })]);
   assert.equal(line(step("load_selected_pages", { ...loaded, used: [], cut: [], unused: [] })), "Read the marked passage");
 });
 
 test("searches, what hindered them, and those that failed", () => {
-  assert.equal(line(step("search_segments", found())), said.library(10));
+  assert.equal(line(step("search_segments", found())), said.library({ count: 10 }));
   assert.deepEqual(texts(step("search_segments", found({ query: "lapse", degraded: "By words alone." }))), ["For “lapse”", "By words alone."]);
   const both = step("search_segments", found({ count: 6 }), found({ query: "lapse leave", count: 4 }));
-  assert.equal(line(both), said.library(10));
+  assert.equal(line(both), said.library({ count: 10 }));
   assert.deepEqual(texts(both), ["For “lapse leave”"]);
   assert.equal(line(step("search_web", found({ kind: "web", count: 1 }))), "Asked the web: 1 result");
   const failed = { type: "search_failed", kind: "web", code: "web_unavailable", message: "No answer." };
@@ -78,7 +78,7 @@ test("another wording, and a second look for what failed", () => {
   const rewritten = { type: "query_rewritten", query: "carry over", reason: "broader", attempt: 1, fallback: null };
   assert.equal(line(step("rewrite_query", rewritten)), "Tried another wording: “carry over”");
   assert.deepEqual(texts(step("rewrite_query", rewritten)), ["broader"]);
-  assert.equal(line(step("check_claims"), step("rewrite_query", rewritten)), said.again("carry over"));
+  assert.equal(line(step("check_claims"), step("rewrite_query", rewritten)), said.again({ query: "carry over" }));
   assert.equal(line(step("rewrite_query")), said.nothingElse);
   assert.deepEqual(texts(step("rewrite_query", rewritten), step("search_segments", found({ query: "carry over" }))), []);
 });
@@ -88,7 +88,7 @@ test("writing, and what was left out of it", () => {
   const removed = { type: "content_removed", section_index: 0, kind: "link", target: `//${"e".repeat(300)}` };
   assert.equal(line(step("generate_answer", written, written)), "Wrote 2 sections");
   assert.deepEqual(grave(step("generate_answer", written, removed)), [
-    said.madeUp(1),
+    said.madeUp({ count: 1 }),
     `${said.removed.link}: //${"e".repeat(158)}…`,
   ]);
   assert.equal(line(going("generate_answer", written)), "Writing the answer…");

@@ -1,69 +1,77 @@
+/** The catalogues of words: every language says all that English says, of the same, and in the syntax that is read. */
+
 import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
 import { test } from "node:test";
 
-import { ar } from "../../../api/page/words/ar.js";
-import { en } from "../../../api/page/words/en.js";
-import { vi } from "../../../api/page/words/vi.js";
-import { zh } from "../../../api/page/words/zh.js";
+import { parsed, spoken } from "../../../api/page/words/messages.js";
+import { FOLDERS, placed, typesOf } from "./catalogue_types.mjs";
 
-const OTHERS = { vi, zh, ar };
 const NAMES = /^page\.name$|^shelf\.formats\./; // the same everywhere
-const BY_CODE = /^problems\./; // English has those alone that it says better than the server; a test in Python counts the others
-const GIVEN = [7, 11, 13]; // numbers that no text holds by itself
+const BY_CODE = /^(?:problems|suggestions)\./; // English has those alone that it says better than the server; a test in Python counts the others
 
-/** List the texts of a language by their paths, however deep. */
-function* textsOf(part, path = "") {
+/** List the messages of a catalogue by their paths, however deep. */
+function* messagesOf(part, path = "") {
   for (const [name, value] of Object.entries(part)) {
     const at = path ? `${path}.${name}` : name;
-    if (value !== null && typeof value === "object") yield* textsOf(value, at);
-    else yield [at, value];
+    if (typeof value === "string") yield [at, value];
+    else yield* messagesOf(value, at);
   }
 }
 
-const ENGLISH = new Map(textsOf(en));
-const LIST = GIVEN.map(String);
-const ARGUMENTS = [GIVEN, LIST, [LIST, LIST, LIST]];
-
-/** Say a text; one that takes something is given numbers, words or lists, whichever it takes in English. */
-function said(value, path) {
-  if (typeof value !== "function") return value;
-  const taken = ARGUMENTS.find((each) => {
-    try {
-      return ENGLISH.get(path)(...each) !== undefined;
-    } catch {
-      return false;
-    }
-  });
-  return value(...taken);
+async function catalogueOf(folder, language) {
+  const catalogue = JSON.parse(await readFile(new URL(`${language}.json`, folder), "utf8"));
+  return new Map([...messagesOf(catalogue)].filter(([path]) => !BY_CODE.test(path)));
 }
 
-const given = (text) => GIVEN.filter((number) => String(text).includes(String(number)));
+const placesOf = (message) => {
+  const places = new Map();
+  placed(parsed(message), places);
+  return [...places.keys()].sort();
+};
 
-for (const [language, table] of Object.entries(OTHERS)) {
-  const texts = new Map(textsOf(table));
+for (const folder of FOLDERS) {
+  const english = await catalogueOf(folder, "en");
 
-  test(`${language} says all that English says, and nothing more`, () => {
-    const all = (keys) => [...keys].filter((path) => !BY_CODE.test(path)).sort();
-    assert.deepEqual(all(texts.keys()), all(ENGLISH.keys()));
-  });
+  for (const language of ["vi", "zh", "ar"]) {
+    test(`${language} says all that English says of ${folder.pathname.split("/").at(-2)}, each of the same`, async () => {
+      const messages = await catalogueOf(folder, language);
+      assert.deepEqual([...messages.keys()], [...english.keys()]);
+      for (const [path, message] of messages) {
+        assert.notEqual(message.trim(), "", path);
+        assert.equal(message, message.normalize("NFC"), path);
+        assert.deepEqual(placesOf(message), placesOf(english.get(path)), path);
+      }
+      const alike = [...messages].filter(([path, message]) => /\p{L}{4}/u.test(message.replace(/\{.*?\}/g, "")) && message === english.get(path));
+      assert.deepEqual(alike.map(([path]) => path).filter((path) => !NAMES.test(path)), []);
+    });
+  }
 
-  test(`${language} says each with what it is given`, () => {
-    for (const [path, value] of texts) {
-      if (BY_CODE.test(path)) continue;
-      const english = ENGLISH.get(path);
-      assert.equal(typeof value, typeof english, path);
-      const [text, original] = [said(value, path), said(english, path)];
-      assert.equal(typeof text, typeof original, path);
-      if (typeof text !== "string") continue;
-      assert.notEqual(text.trim(), "", path);
-      assert.equal(text, text.normalize("NFC"), path);
-      assert.deepEqual(given(text), given(original), path);
-      assert.doesNotMatch(text, /undefined|null|NaN|\[object/, path);
-    }
-  });
-
-  test(`${language} is another language`, () => {
-    const alike = [...texts].filter(([path]) => !BY_CODE.test(path)).filter(([path, value]) => /\p{L}{4}/u.test(said(value, path)) && said(value, path) === said(ENGLISH.get(path), path));
-    assert.deepEqual(alike.map(([path]) => path).filter((path) => !NAMES.test(path)), []);
+  test(`the types of ${folder.pathname.split("/").at(-2)} are those of its English`, async () => {
+    assert.equal(await readFile(new URL("catalogue.d.ts", folder), "utf8"), await typesOf(folder), "`make page` writes them anew");
   });
 }
+
+test("a message is said with what stands in its places, numbers as the language writes them", () => {
+  const { told, plain } = spoken({ told: "“{title}”: {read} of {of}", plain: "Nothing # here" }, "vi");
+  assert.equal(told({ title: "{a}", read: 1200, of: "all" }), "“{a}”: 1.200 of all");
+  assert.equal(plain, "Nothing # here");
+});
+
+test("a message has a form for a number, its category or all others, in which # is the number", () => {
+  const { pages } = spoken({ pages: "{count, plural, =0 {No page} one {# page of {title}} other {# pages}}." }, "en");
+  assert.deepEqual([0, 1, 2, 1200].map((count) => pages({ count, title: "#" })), ["No page.", "1 page of #.", "2 pages.", "1,200 pages."]);
+  const { place } = spoken({ place: "{at, selectordinal, one {#st} two {#nd} few {#rd} other {#th}}" }, "en");
+  assert.deepEqual([1, 22, 3, 11].map((at) => place({ at })), ["1st", "22nd", "3rd", "11th"]);
+  const { words } = spoken({ words: "{count, plural, one {كلمة} two {كلمتان} few {# كلمات} other {# كلمة}}" }, "ar-u-nu-latn");
+  assert.deepEqual([1, 2, 3, 100].map((count) => words({ count })), ["كلمة", "كلمتان", "3 كلمات", "100 كلمة"]);
+});
+
+test("forms may stand within forms", () => {
+  const { kept } = spoken({ kept: "{of, plural, =0 {nothing} other {kept {kept, plural, =0 {none} other {#}} of #}}" }, "en");
+  assert.deepEqual([kept({ kept: 0, of: 0 }), kept({ kept: 0, of: 3 }), kept({ kept: 2, of: 3 })], ["nothing", "kept none of 3", "kept 2 of 3"]);
+});
+
+test("a brace that is not closed is an error when the catalogue is read", () => {
+  assert.throws(() => spoken({ broken: "{count, plural, one {page}" }, "en"), SyntaxError);
+});
