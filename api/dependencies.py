@@ -121,13 +121,17 @@ async def _known_tags(request: Request) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Asker:
-    """Who sends a request, by which credentials, and what answers it."""
+    """Who sends a request, by which credentials, and what answers it.
+
+    ``address`` is where whoever opens a link elsewhere finds this service's documents, without a slash at its end.
+    """
 
     me: Identity
     grant: Grant
     settings: Settings
     citewell: Citewell
     runner: GrantedRunner
+    address: str
 
     @property
     def library(self) -> Library:
@@ -137,7 +141,8 @@ class Asker:
 
 async def _asker(request: Request) -> Asker:
     app, state = request.app.state, request.state
-    return Asker(state.identity, state.grant, app.settings, app.citewell, granted_runner(request))
+    runner = granted_runner(request)
+    return Asker(state.identity, state.grant, app.settings, app.citewell, runner, address_of(request))
 
 
 OpenLibrary = Annotated[Library, Depends(_library)]

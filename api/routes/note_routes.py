@@ -3,10 +3,10 @@
 from typing import Annotated, Literal, Self
 from uuid import UUID
 
-from fastapi import APIRouter, Request, Response, status
+from fastapi import APIRouter, Response, status
 from pydantic import Field, model_validator
 
-from api.dependencies import Asking, address_of, needs
+from api.dependencies import Asking, needs
 from api.fields import Body, Cursor, Limit, LineEnds, Printable, Title
 from api.problems import problems
 from api.routes.export_routes import FILES, Format, Wording, exports_of, file_of
@@ -156,9 +156,7 @@ async def remove_from_note(note_id: UUID, entry_id: UUID, by: Asking) -> None:
 
 @router.get("/{note_id}/export", response_class=Response, responses={**FILES, **problems(404, 422, 503)})
 @needs("ask", lists=True)
-async def export_note(
-    note_id: UUID, format: Format, request: Request, by: Asking, language: Wording = "en"
-) -> Response:
+async def export_note(note_id: UUID, format: Format, by: Asking, language: Wording = "en") -> Response:
     """Export a note with the proof of what is pinned; what you may not read any more is left out."""
     note, entries = await by.library.notes.get(by.me, str(note_id))
     transcript = await exports_of(by.library).note(
@@ -167,7 +165,7 @@ async def export_note(
         note.text,
         [(each.question, each.answer) for each in entries],
         is_own=note.is_own,
-        base_url=address_of(request),
+        base_url=by.address,
     )
     return await file_of(transcript, format, language)
 

@@ -73,13 +73,13 @@ class ShareList(Body):
 
 @shares_router.post("", status_code=status.HTTP_201_CREATED, responses=problems(403, 404, 422, 503))
 @needs("ask")
-async def share_session(session_id: UUID, body: NewShare, request: Request, by: Asking) -> MadeShare:
+async def share_session(session_id: UUID, body: NewShare, by: Asking) -> MadeShare:
     """Share a session or an answer by a link that ends, and that shows each opener what they may read."""
     share, token = await by.library.shares.create(
         by.me, str(session_id), expires_in=body.expires_in, audience=body.audience, message=optional(body.message_id)
     )
     told = {name: getattr(share, name) for name in MadeShare.model_fields if name != "url"}
-    return MadeShare(**told, url=f"{address_of(request)}{SHARES_PATH}{token}")
+    return MadeShare(**told, url=f"{by.address}{SHARES_PATH}{token}")
 
 
 @shares_router.get("", responses=problems(404, 422, 503))

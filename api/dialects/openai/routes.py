@@ -6,7 +6,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Header, Request
 from fastapi.responses import JSONResponse, Response
 
-from api.dependencies import Asking, address_of, needs
+from api.dependencies import Asking, needs
 from api.dialects.openai.encoder import OpenAIEncoder, text_chunks
 from api.dialects.openai.interface_tasks import answer_to_task
 from api.dialects.openai.schemas import CompletionForm, CompletionRequest, completion, text_completion
@@ -71,7 +71,7 @@ async def complete(
     run = await by.runner.start(session_id, run_request)
     options = CompletionForm(
         model=name,
-        base_url=address_of(request),
+        base_url=by.address,
         signer=await by.library.links.signer(by.me),
         usage=bool(body.stream_options and body.stream_options.include_usage),
         events=_first(body.citewell.events, x_citewell_events),
