@@ -43,7 +43,6 @@ class Retold:
     pause: float = 0
     hold: asyncio.Event | None = None  # nothing but the first half is told before
     earlier: list[Event] = field(default_factory=list)  # messages
-    change: Callable[[Event], Event] = lambda message: message
     frame: Callable[[Event], str] = lambda event: f"data: {json.dumps(event)}\n\n"
     ended: bool = False
     kept: bool = True  # whether the session can be read once the run has ended
@@ -87,7 +86,7 @@ class Retold:
             return [*self.earlier, question]
         how = {key: last.get(key) for key in ("outcome", "stop_reason", "spent")}
         answer = self.message(2, role="assistant", content="", parent_message_id=uuid(1), **last["message"], **how)
-        return [*self.earlier, question, self.change(answer)]
+        return [*self.earlier, question, answer]
 
     def message(self, number: int, **more: Any) -> Event:
         ids = {"message_id": uuid(number), "run_id": self.run, "parent_message_id": None, "created_at": NOW}
@@ -172,7 +171,7 @@ def written(
         {"type": "step_started", "step": "generate_answer"},
     ]
     for index, text in enumerate(texts):
-        events.append({"type": "section_started", "section_index": index, "fallback": None})
+        events.append({"type": "section_started", "section_index": index, "fallback": None, "grounded": True})
         deltas = re.findall(rf"(?s).{{1,{delta}}}", text)
         events += [{"type": "text_delta", "section_index": index, "delta": each} for each in deltas]
         events.append(

@@ -1,4 +1,4 @@
-"""What the page is not spared: streams that break and repeat, servers of other times, proxies, and hurried readers."""
+"""What the page is not spared: streams that break and repeat, proxies, and hurried readers."""
 
 import asyncio
 import json
@@ -108,54 +108,6 @@ async def test_what_is_shown_is_what_is_stored_however_it_was_told(chromium_page
                 assert re.sub(r"[\s\d\ud83d`]", "", section["text"]) in letters, name
             for query in message.get("refusal", {}).get("tried", []):
                 await expect(page.locator(".panel")).to_contain_text(query)  # a refusal is shown apart
-
-
-def older(message: Event) -> Event:
-    """Leave out whatever a server may not have known yet."""
-    for source in message["sources"]:
-        for name in ("heading", "page_idx", "kind", "score", "metadata", "url"):
-            del source[name]
-    kept = ("role", "content", "message_id", "sections", "sources", "outcome")
-    return {**{name: message[name] for name in kept}, "claims": None, "citations": None}
-
-
-def oldest(message: Event) -> Event:
-    return {"role": message["role"], "message_id": message["message_id"], "content": "Only this was written down."}
-
-
-def later(message: Event) -> Event:
-    """Say what a server may say that is not written yet."""
-    text = json.dumps(message)
-    for name in ("supported", "cited", "search", "answered", "answer_complete"):
-        text = text.replace(f'"{name}"', '"teleported"')
-    return dict(json.loads(text))
-
-
-async def test_sessions_of_older_and_later_servers_can_be_read(chromium_page: Visits, relay: Relay) -> None:
-    page = await chromium_page(relay.url, faults=CUT_OFF)  # there is no such document
-    expected = {older: "Old answer.", oldest: "Only this was written down.", later: "Old answer."}
-    for number, (change, text) in enumerate(expected.items()):
-        session = Retold(100 + number, written(["Old answer."]), change=change, ended=True)
-        tell_all(relay, [session])
-        await page.goto(f"{relay.url}#/sessions/{session.id}")
-        await expect(page.locator(".turn .section")).to_contain_text(text)
-        if await page.locator(".marker").count():
-            await page.locator(".marker").first.focus()
-            await page.keyboard.press("Enter")
-            await expect(page.locator(".passage-card:visible")).to_contain_text("Quote 1")
-        await page.locator(".run summary").click()
-        await expect(page.locator(".run-body")).to_be_visible()
-        if await page.locator(".all-sources li").count():
-            await expect(page.locator(".all-sources .title")).to_have_text("Source 1")
-
-    bare = Retold(
-        110,
-        golden("events")[:-1],
-        frame=lambda event: f"data: {json.dumps({name: event[name] for name in ('type', 'run_id', 'seq')})}\n\n",
-    )
-    tell_all(relay, [bare])
-    await page.goto(f"{relay.url}#/sessions/{bare.id}")
-    await expect(page.locator('.turn .answer[aria-busy="false"]')).to_contain_text("25 days")
 
 
 async def test_sessions_never_mix_however_quickly_they_are_switched(chromium_page: Visits, relay: Relay) -> None:

@@ -193,6 +193,7 @@ class SessionMessage(Body):
         description="The ids of all versions of this message, oldest first, if there are several.",
     )
     page_ids: list[str] = Field(default=[], description="The documents that a question asked to read in full.")
+    collection_ids: list[str] = Field(default=[], description="The collections that a question was asked of.")
     selected_text: str | None = Field(default=None, description="The passage that a question is about.")
     answering: bool = Field(default=False, description="Whether the question is still being answered.")
     feedback: Feedback | None = Field(default=None, description="What the reader says of an answer.")
@@ -250,6 +251,7 @@ def message_as_json(stored: StoredMessage) -> bytes:
         "created_at": stored.created_at,
         "versions": stored.versions if len(stored.versions) > 1 else [],
         "page_ids": [*stored.body.get("page_ids", []), *stored.body.get("collected", [])],
+        "collection_ids": stored.body.get("collection_ids", []),
         "selected_text": stored.body.get("selected_text"),
         "answering": stored.answering,
         "feedback": stored.feedback,

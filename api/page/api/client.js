@@ -1,6 +1,5 @@
 /** Requests to the HTTP API. */
 
-import { documentsOf, messageOf, summaryOf } from "./completing.js";
 import { bodyOf, Problem, problemOf } from "./problem.js";
 
 const WORKSPACE = "X-Citewell-Workspace";
@@ -143,9 +142,8 @@ export class Client {
    * @param {{cursor?: string | undefined, branch?: string | undefined}} [part]
    * @returns {Promise<import("./types.js").SessionDetail>}
    */
-  async session(id, part = {}) {
-    const detail = await this.json(`api/sessions/${id}?${query({ limit: 100, ...part })}`, { list: "messages" });
-    return { ...detail, messages: detail.messages.map(messageOf) };
+  session(id, part = {}) {
+    return this.json(`api/sessions/${id}?${query({ limit: 100, ...part })}`, { list: "messages" });
   }
 
   /** @param {string} id @param {import("./types.js").SessionChange} change @returns {Promise<Session>} */
@@ -185,15 +183,15 @@ export class Client {
 
   /**
    * @param {Asked} [asked] What to list, in which order, and from where.
-   * @returns {Promise<{documents: Document[], next_cursor: string | null, total: number | null}>}
+   * @returns {Promise<Wire.DocumentPage>}
    */
-  async documents(asked = {}) {
-    return documentsOf(await this.json(`api/documents?${query({ limit: 50, ...asked })}`, { list: "documents" }));
+  documents(asked = {}) {
+    return this.json(`api/documents?${query({ limit: 50, ...asked })}`, { list: "documents" });
   }
 
   /** Count documents by type, folder and source. @param {Asked} asked @returns {Promise<import("./types.js").LibrarySummary>} */
-  async summary(asked) {
-    return summaryOf(await this.json(`api/library?${query(asked)}`));
+  summary(asked) {
+    return this.json(`api/library?${query(asked)}`, { list: "types" });
   }
 
   /** @param {string} id @returns {Promise<Document>} */

@@ -1,7 +1,6 @@
 /** Following a run to its end: its events in order and without gaps, whatever becomes of the connection. */
 
 import { PASSING, Problem } from "./problem.js";
-import { eventOf } from "./completing.js";
 import { framesOf } from "./frames.js";
 import { openStream } from "./streams.js";
 
@@ -90,6 +89,16 @@ async function* follow(client, opened, place, { signal, onOutage }) {
     }
   } finally {
     onOutage(null);
+  }
+}
+
+/** Read an event; null where it is none of a run, as what stands between may send. @param {string} data @returns {RunEvent | null} */
+function eventOf(data) {
+  try {
+    const event = JSON.parse(data);
+    return typeof event?.run_id === "string" && event.seq > 0 ? event : null;
+  } catch {
+    return null;
   }
 }
 

@@ -6,15 +6,13 @@
  */
 
 import type { Citation, Claim, Source } from "./wire.d.ts";
-import type * as Wire from "./wire.d.ts";
+import type * as Described from "./wire.d.ts";
 
 export type * from "./wire.d.ts";
+// Every module names them by this, as Wire.Session, without an import.
+export as namespace Wire;
 
 export type Verdict = Claim["verdict"];
 export type SourceKind = Source["kind"];
 export type Freshness = NonNullable<Citation["freshness"]>;
-export type Outcome = NonNullable<Wire.SessionMessage["outcome"]>;
-
-/** A stored message as completing.js makes it whole: what it lacks is null. */
-export type SessionMessage = Required<Wire.SessionMessage>;
-export type SessionDetail = Omit<Wire.SessionDetail, "messages"> & { messages: SessionMessage[] };
+export type Outcome = NonNullable<Described.SessionMessage["outcome"]>;

@@ -1540,6 +1540,8 @@ export type SessionMessage = {
   versions: string[];
   /** The documents that a question asked to read in full. */
   page_ids: string[];
+  /** The collections that a question was asked of. */
+  collection_ids: string[];
   /** The passage that a question is about. */
   selected_text?: string | null;
   /** Whether the question is still being answered. */

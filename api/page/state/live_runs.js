@@ -35,6 +35,7 @@ export function sendingLive(ask, stored) {
   const known = {
     question,
     pageIds: ask.page_ids ?? replaced?.pageIds ?? [],
+    collectionIds: ask.collection_ids ?? replaced?.collectionIds ?? [],
     selectedText: ask.selected_text ?? (ask.regenerate && replaced?.selectedText) ?? null,
   };
   return { run: newRun(`${SENDING} ${(sent += 1)}`, question), known, from: replaced?.key ?? null };

@@ -13,6 +13,7 @@ import { asSeen } from "./sections.js";
  * @property {string | null} questionId Null until the run has ended.
  * @property {string[]} questionVersions Ids of all questions in this one's place, or none.
  * @property {string[]} pageIds
+ * @property {string[]} collectionIds
  * @property {string | null} selectedText
  * @property {Answer | null} answer
  * @property {string | null} answerId
@@ -56,9 +57,9 @@ export function turnsOf(messages) {
     turn.answer = answerOf(message);
     turn.answerId = message.message_id;
     turn.answerVersions = message.versions;
-    turn.feedback = message.feedback;
+    turn.feedback = message.feedback ?? null;
     turn.spent = message.spent;
-    turn.cost = message.cost;
+    turn.cost = message.cost ?? null;
     turn.view = turn.key = message.run_id ?? turn.key;
   }
   return turns;
@@ -74,7 +75,8 @@ function asked(message) {
     questionId: message.message_id,
     questionVersions: message.versions,
     pageIds: message.page_ids,
-    selectedText: message.selected_text,
+    collectionIds: message.collection_ids,
+    selectedText: message.selected_text ?? null,
     answer: null,
     answerId: null,
     answerVersions: [],
@@ -100,6 +102,7 @@ export function liveTurn(run, known = {}) {
     questionId: null,
     questionVersions: [],
     pageIds: [],
+    collectionIds: [],
     selectedText: null,
     answer: run.answer,
     answerId: null,

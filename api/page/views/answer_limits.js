@@ -4,7 +4,6 @@ import { fill, h } from "../dom.js";
 import { words } from "../words/index.js";
 import { icon } from "./icons.js";
 
-/** @typedef {import("../api/types.js").PagesRead} PagesRead */
 /** @typedef {{line: string, each: string[]}} Limit `each` are the documents that it is about, where there are many. */
 
 const NAMED = 2; // documents that are named at once
@@ -12,7 +11,7 @@ const NAMED = 2; // documents that are named at once
 /**
  * Say which searches failed, and which selected documents were read in part or not at all, each once.
  * @param {Step[]} steps
- * @param {PagesRead | null} pages
+ * @param {Wire.PagesRead | null} pages
  * @returns {Limit[]}
  */
 export function limitsOf(steps, pages) {

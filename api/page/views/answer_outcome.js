@@ -78,10 +78,15 @@ function failed(app, turn, answering) {
  * @param {string} id Of the answer, or of a question that got none.
  */
 export function regenerate(app, turn, id) {
-  const { page_ids: _pages, collection_ids: _sets, selected_text: _passage, only_selected_pages: only, ...fields } = app.selection.fields();
-  const alone = only === true && (turn.pageIds.length > 0 || turn.selectedText !== null);
   goToQuestion();
-  void app.conversation.ask({ ...fields, only_selected_pages: alone, regenerate: id });
+  void app.conversation.ask({ ...fieldsAgain(app, turn), regenerate: id });
+}
+
+/** Give the fields that a turn's question is asked again with, but for what it was asked of. @param {App} app @param {Turn} turn @returns {NewRun} */
+export function fieldsAgain(app, { pageIds, collectionIds, selectedText }) {
+  const { page_ids: _pages, collection_ids: _sets, selected_text: _passage, only_selected_pages: only, ...fields } = app.selection.fields();
+  const isLimited = pageIds.length + collectionIds.length > 0 || selectedText !== null;
+  return { ...fields, only_selected_pages: only === true && isLimited };
 }
 
 /** @param {string} kind @param {IconName} name @param {string} title @param {...(string | undefined)} lines */
@@ -99,7 +104,7 @@ export function reasonOf(stopReason) {
 
 /**
  * Say why there is no answer and what was searched for.
- * @param {import("../api/types.js").Refusal} refusal
+ * @param {Wire.Refusal} refusal
  * @param {string} why As the stop reason says it.
  * @returns {HTMLElement[]}
  */

@@ -7,7 +7,7 @@ import { day, number } from "../words/format.js";
 import { words } from "../words/index.js";
 import { icon } from "./icons.js";
 
-/** @type {Record<import("../api/types.js").SourceKind, IconName>} */
+/** @type {Record<Wire.SourceKind, IconName>} */
 export const KINDS = { page: "page", search: "book", web: "web" };
 
 /** List the sources that are cited, with what a mark means, and apart those that were only read. @param {App} app @param {Answer} answer */
@@ -59,7 +59,7 @@ export function pathOf({ heading, title }, { heading_path: path = heading.split(
 
 /**
  * Say the date of a document: its own, or the day on which the library stored it.
- * @param {Pick<import("../api/types.js").Position, "date" | "dated_by">} document
+ * @param {Pick<Wire.Position, "date" | "dated_by">} document
  */
 export function dateOf({ date, dated_by: by }) {
   return by === "library" ? words.apart.added({ day: day(date) }) : words.apart.dated({ day: day(date) });

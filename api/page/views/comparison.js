@@ -9,10 +9,6 @@ import { openDialog } from "./dialog.js";
 import { quotesOf, written } from "./notes_entry.js";
 import { keepOver } from "./notes_place.js";
 
-/** @typedef {import("../state/app.js").App} App */
-/** @typedef {import("../api/types.js").Comparison} Comparison */
-/** @typedef {import("../api/types.js").StudyAnswer} StudyAnswer */
-
 /**
  * Ask by what documents are to be compared, and show them side by side.
  * @param {App} app
@@ -47,7 +43,7 @@ export function compare(app, ids) {
     }
   }
 
-  /** @param {Comparison} compared */
+  /** @param {Wire.Comparison} compared */
   function show({ by, documents, rows }) {
     fill(status, !rows.length ? texts.none : by === "model" ? texts.checked : texts.quoted);
     table.hidden = !rows.length;
@@ -66,7 +62,7 @@ export function compare(app, ids) {
 /**
  * Show what a document says: the claims, unless they are its very words, and the quotes that prove them.
  * @param {App} app
- * @param {StudyAnswer} answer
+ * @param {Wire.StudyAnswer} answer
  */
 export function answerOf(app, { state, claims, sources }) {
   if (state !== "said") return [h("p", { class: "muted" }, words.studies[state])];

@@ -10,9 +10,6 @@ import { sourceButton, sourceOf } from "./answer_sources.js";
 import { icon } from "./icons.js";
 import { passageText, quotedFrom } from "./passage.js";
 
-/** @typedef {import("../api/types.js").Position} Position */
-/** @typedef {import("../api/types.js").Disagreement} Disagreement */
-
 /** Show sources that contradict each other. @param {App} app @param {Answer} answer */
 export function disagreements(app, answer) {
   if (!answer.disagreements.length) return null;
@@ -20,7 +17,7 @@ export function disagreements(app, answer) {
   return h("section", { class: "disagreements", "aria-label": words.apart.disputed({ count: answer.disagreements.length }) }, h("ul", null, told));
 }
 
-/** @param {App} app @param {Answer} answer @param {Disagreement} disagreement */
+/** @param {App} app @param {Answer} answer @param {Wire.Disagreement} disagreement */
 function sidesOf(app, answer, disagreement) {
   const positions = positionsOf(disagreement);
   if (!positions.length) return null;
@@ -31,7 +28,7 @@ function sidesOf(app, answer, disagreement) {
   );
 }
 
-/** @param {App} app @param {Answer} answer @param {Position} position @param {boolean} newest */
+/** @param {App} app @param {Answer} answer @param {Wire.Position} position @param {boolean} newest */
 function sideOf(app, answer, position, newest) {
   const { document_id: documentId, title, value, dated_by: by, date } = position;
   const source = sourceOf(answer.sources, position.segment_id);
@@ -50,7 +47,7 @@ function sideOf(app, answer, position, newest) {
   return [value ? h("p", { class: "value", dir: "auto" }, value) : null, from, shown];
 }
 
-/** Give the citation of a position, or make one of it. @param {Answer} answer @param {Position} position @returns {Citation} */
+/** Give the citation of a position, or make one of it. @param {Answer} answer @param {Wire.Position} position @returns {Citation} */
 function citationOf({ sections, sources }, { segment_id, document_id, start, end, quote }) {
   const told = sections.filter(bothQuoted).flatMap(({ claims }) => (claims ?? []).flatMap(({ citations }) => citations));
   const known = told.find((each) => each.document_id === document_id && each.start === start && each.end === end);
@@ -60,7 +57,7 @@ function citationOf({ sections, sources }, { segment_id, document_id, start, end
   return { ...place, quote, origin: "cited", verdict: "supported", source_index: source?.index ?? 0, section_index: -1 };
 }
 
-/** Show a disagreement of which no positions are told. @param {App} app @param {Answer} answer @param {Disagreement} disagreement */
+/** Show a disagreement of which no positions are told. @param {App} app @param {Answer} answer @param {Wire.Disagreement} disagreement */
 function bare(app, answer, { segment_ids, reason }) {
   const sources = [...new Set(segment_ids.flatMap((id) => sourceOf(answer.sources, id) ?? []))]; // newest first
   const numbers = numbersOf(answer);

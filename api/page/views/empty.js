@@ -10,8 +10,6 @@ import { later } from "./later.js";
 import { questionList } from "./offers.js";
 import { goToQuestion } from "./question_field.js";
 
-/** @typedef {import("../api/types.js").ProvenQuestion} ProvenQuestion */
-
 const EXTRACTIVE = "extractive"; // how the service names what quotes without a model
 const OFFERED = 3;
 const AGAIN_MS = 2_500; // between looks for questions that are still being made
@@ -71,7 +69,7 @@ export function emptyView(app) {
     again = setTimeout(() => void (element.hidden || app.attempt(suggest)), AGAIN_MS);
   }
 
-  /** @param {import("../api/types.js").Document[]} found */
+  /** @param {Wire.Document[]} found */
   function show(found) {
     filled = found.length > 0;
     say();
@@ -86,7 +84,7 @@ export function emptyView(app) {
     );
   }
 
-  /** @param {import("../api/types.js").Document} document */
+  /** @param {Wire.Document} document */
   function beginning(document) {
     const outline = h("div", { class: "guide" });
     outlines.set(document.document_id, outline);
@@ -94,7 +92,7 @@ export function emptyView(app) {
     return [h("button", { type: "button", onclick: () => begin(document) }, icon("page"), title), outline];
   }
 
-  /** @param {import("../api/types.js").Document} document */
+  /** @param {Wire.Document} document */
   function begin({ document_id, title }) {
     void app.attempt(() => app.selection.add({ document_id, title }));
     goToQuestion();

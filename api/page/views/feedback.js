@@ -5,8 +5,6 @@ import { words } from "../words/index.js";
 import { iconButton } from "./icons.js";
 import { later } from "./later.js";
 
-/** @typedef {import("../api/types.js").NewFeedback} NewFeedback */
-
 /** Make the buttons. @param {App} app */
 export function feedbackButtons(app) {
   const { along } = words;
@@ -24,12 +22,12 @@ export function feedbackButtons(app) {
     await later(app, () => import("./feedback_sheet.js"), (sheet) => shown?.answer && sheet.feedbackSheet(shown.answer, before, say));
   }
 
-  /** @param {"up" | "down"} value @returns {NewFeedback} */
+  /** @param {"up" | "down"} value @returns {Wire.NewFeedback} */
   function rating(value) {
     return { rating: value, reason_code: null, text: null, claim: null };
   }
 
-  /** Say it, or with nothing take back what was said. @param {NewFeedback | null} feedback */
+  /** Say it, or with nothing take back what was said. @param {Wire.NewFeedback | null} feedback */
   async function say(feedback) {
     const turn = shown;
     const session = app.conversation.session.value;

@@ -9,13 +9,11 @@ const LONGEST = 2000;
 const SHOWN = 160; // characters of a claim
 const WHOLE = "";
 
-/** @typedef {import("../api/types.js").NewFeedback} NewFeedback */
-
 /**
  * Open the sheet.
  * @param {Answer} answer
  * @param {Feedback | null} given What was said before.
- * @param {(feedback: NewFeedback | null) => Promise<boolean>} say Nothing withdraws it.
+ * @param {(feedback: Wire.NewFeedback | null) => Promise<boolean>} say Nothing withdraws it.
  */
 export function feedbackSheet(answer, given, say) {
   const said = words.feedback;
@@ -58,7 +56,7 @@ export function feedbackSheet(answer, given, say) {
     });
   }
 
-  /** @param {NewFeedback | null} feedback */
+  /** @param {Wire.NewFeedback | null} feedback */
   async function done(feedback) {
     if (await say(feedback)) dialog.close();
   }

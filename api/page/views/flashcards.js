@@ -22,10 +22,10 @@ export async function flashcards(app, ids) {
   const tools = h("div", { class: "choices" });
   const dialog = openDialog(texts.cards, { class: "notes" }, status, card, tools);
   const gone = keepOver(dialog);
-  /** @type {import("../api/types.js").Flashcard[]} */
+  /** @type {Wire.Flashcard[]} */
   let cards = [];
   let dropped = 0;
-  /** @type {import("../api/types.js").Flashcards["by"]} */
+  /** @type {Wire.Flashcards["by"]} */
   let by;
   try {
     const json = { document_ids: ids, model: app.selection.options.value.model };

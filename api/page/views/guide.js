@@ -6,8 +6,7 @@ import { words } from "../words/index.js";
 import { said } from "../words/problems.js";
 import { questionList } from "./offers.js";
 
-/** @typedef {import("../api/types.js").Guide} Guide */
-/** @typedef {import("../api/types.js").GuideSentence | import("../api/types.js").GuideHeading} Place */
+/** @typedef {Wire.GuideSentence | Wire.GuideHeading} Place */
 
 /** Make the fold with the guide to the document that is read. @param {App} app */
 export function guideFold(app) {
@@ -50,7 +49,7 @@ export function guideFold(app) {
   };
 }
 
-/** Tell how a document begins, its contents and what it answers. @param {App} app @param {Guide} guide */
+/** Tell how a document begins, its contents and what it answers. @param {App} app @param {Wire.Guide} guide */
 export function contents(app, guide) {
   const { sentences, outline, questions } = guide;
   if (!sentences.length && outline.length < 2 && !questions.length) {

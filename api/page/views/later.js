@@ -53,7 +53,7 @@ function hostOf(app, bar) {
   };
 }
 
-/** Pin something to a note. @param {App} app @param {import("../api/types.js").Pin} what */
+/** Pin something to a note. @param {App} app @param {Wire.Pin} what */
 export function pin(app, what) {
   void later(app, () => import("./notes_pinning.js"), (notes) => notes.pin(app, what));
 }

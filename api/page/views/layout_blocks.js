@@ -2,11 +2,10 @@
 
 import { h } from "../dom.js";
 
-/** @typedef {import("../api/types.js").LayoutBlock} LayoutBlock */
 /** @typedef {import("./layout_text.js").LaidOutText} LaidOutText */
 /**
  * A block with its offsets in UTF-16, and what it stands in beside the page itself: a box of a slide, or a fold.
- * @typedef {LayoutBlock & {from: number, to: number, within?: object | undefined}} Placed
+ * @typedef {Wire.LayoutBlock & {from: number, to: number, within?: object | undefined}} Placed
  */
 
 const MARKER = /^(\s*)((?:[-*+•‣◦▪]|\(?[\p{L}\p{N}]{1,6}(?:\.[\p{L}\p{N}]{1,6})*[.)])\s+)/u;

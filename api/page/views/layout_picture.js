@@ -6,13 +6,11 @@
 import { h } from "../dom.js";
 import { words } from "../words/index.js";
 
-/** @typedef {import("../api/types.js").LayoutPicture} LayoutPicture */
-
 const WIDEST = 1600; // pixels of what is drawn
 
 /**
  * Make a picture; it is read once it comes near.
- * @param {LayoutPicture} picture
+ * @param {Wire.LayoutPicture} picture
  * @param {(number: number) => Promise<Blob>} read
  */
 export function layoutPicture({ number, alt, width, height }, read) {

@@ -2,10 +2,9 @@
 
 import { h } from "../dom.js";
 
-/** @typedef {import("../api/types.js").LayoutSlide} LayoutSlide */
-/** @typedef {import("../api/types.js").LayoutSlide["boxes"][number]} SlideBox */
+/** @typedef {Wire.LayoutSlide["boxes"][number]} SlideBox */
 
-/** Make the frame of a slide, with a place for each box. @param {LayoutSlide} slide */
+/** Make the frame of a slide, with a place for each box. @param {Wire.LayoutSlide} slide */
 export function slideFrame({ ratio, boxes }) {
   /** @type {Map<object, HTMLElement>} */
   const places = new Map(boxes.map((box) => [box, placeOf(box)]));

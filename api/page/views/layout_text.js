@@ -11,7 +11,7 @@ import { markedIn, pieces } from "./reader_marks.js";
 
 /** A text whose slices stand in elements, with marks in them. Offsets are those of the whole text in UTF-16. */
 export class LaidOutText {
-  /** @param {import("../api/types.js").RawSegment[]} segments */
+  /** @param {Wire.RawSegment[]} segments */
   constructor(segments) {
     this.text = segments.map((segment) => segment.text).join("");
     /** Gives the UTF-16 index of an offset in code points. */

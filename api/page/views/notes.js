@@ -11,10 +11,6 @@ import { showNotes } from "./notes_place.js";
 import { savingActions } from "./take_menu.js";
 import { saveFile } from "./taking.js";
 
-/** @typedef {import("../state/app.js").App} App */
-/** @typedef {import("../api/types.js").Note} Note */
-/** @typedef {import("../api/types.js").NoteSummary} NoteSummary */
-
 const PAUSE = 1000; // milliseconds after the last key
 
 /**
@@ -51,7 +47,7 @@ async function list(app, body) {
     more.hidden = !cursor;
   }
 
-  /** @param {NoteSummary} note */
+  /** @param {Wire.NoteSummary} note */
   function row({ note_id: id, title, entries, shared }) {
     return h("li", null,
       h("button", { type: "button", class: "quiet", onclick: () => showNotes(app, id) },
@@ -73,8 +69,9 @@ async function list(app, body) {
 async function one(app, dialog, body, id) {
   const said = words.notes;
   const path = `api/notes/${id}`;
+  const administers = app.person.value?.scopes?.includes("admin") ?? false;
   const back = textButton("quiet small", () => showNotes(app), icon("back"), said.all);
-  /** What was typed and is not saved yet. @type {import("../api/types.js").NoteChange} */
+  /** What was typed and is not saved yet. @type {Wire.NoteChange} */
   let typed = {};
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   let pause;
@@ -86,7 +83,7 @@ async function one(app, dialog, body, id) {
   }, { once: true });
   await read();
 
-  /** Save what is typed in a while, if no more comes. @param {import("../api/types.js").NoteChange} change */
+  /** Save what is typed in a while, if no more comes. @param {Wire.NoteChange} change */
   function keep(change) {
     typed = { ...typed, ...change };
     clearTimeout(pause);
@@ -104,7 +101,7 @@ async function one(app, dialog, body, id) {
 
   /** @param {number} [at] Which entry is to have the focus. */
   async function read(at = -1) {
-    const { note, entries } = /** @type {Note} */ (await app.client.json(path, { list: "entries" }));
+    const { note, entries } = /** @type {Wire.Note} */ (await app.client.json(path, { list: "entries" }));
     const shown = entries.map((entry, place) => noteEntry(app, entry, note.is_own && {
       up: place > 0 && (() => void move(place, -1)),
       down: place < entries.length - 1 && (() => void move(place, 1)),
@@ -118,15 +115,16 @@ async function one(app, dialog, body, id) {
     }
     fill(
       body,
-      h("div", { class: "tools" }, back, menuButton(said.save, "take", () => savingActions((format) => void saveFile(app, `${path}/export`, format))), note.is_own && deleting()),
+      h("div", { class: "tools" }, back, menuButton(said.save, "take", () => savingActions((format) => void saveFile(app, `${path}/export`, format))), (note.is_own || administers) && deleting()),
       ...(note.is_own ? fields(note) : [h("h3", { dir: "auto" }, note.title), note.text && written(note.text)]),
+      (note.is_own || administers) && sharing(note),
       shown.length ? h("ol", { class: "entries" }, shown) : h("p", { class: "muted" }, said.empty),
     );
     if (at >= 0) (shown[at] ?? back).querySelector("button")?.focus();
   }
 
-  /** @param {NoteSummary} note */
-  function fields({ title, text, shared }) {
+  /** @param {Wire.NoteSummary} note */
+  function fields({ title, text }) {
     const name = h("input", { type: "text", class: "name", maxlength: 255, dir: "auto", "aria-label": said.title, ".value": title });
     name.oninput = () => keep({ title: name.value.trim() || title });
     name.onchange = () => {
@@ -136,9 +134,17 @@ async function one(app, dialog, body, id) {
     const area = h("textarea", { rows: 3, maxlength: 20_000, dir: "auto", "aria-label": said.text, placeholder: said.text, ".value": text });
     area.oninput = () => keep({ text: area.value.trim() });
     area.onchange = () => void save();
-    const share = h("input", { type: "checkbox", checked: shared });
-    share.onchange = () => void change(() => send({ shared: share.checked }));
-    return [name, area, h("label", { class: "choice" }, share, said.share)];
+    return [name, area];
+  }
+
+  /** @param {Wire.NoteSummary} note */
+  function sharing({ shared, is_own: isOwn }) {
+    const box = h("input", { type: "checkbox", checked: shared });
+    box.onchange = () => void change(async () => {
+      await send({ shared: box.checked });
+      if (!isOwn) showNotes(app); // whoever ended that another's is shared reads it no more
+    });
+    return h("label", { class: "choice" }, box, said.share);
   }
 
   function deleting() {
@@ -150,7 +156,7 @@ async function one(app, dialog, body, id) {
     return button;
   }
 
-  /** @param {import("../api/types.js").NoteChange} json */
+  /** @param {Wire.NoteChange} json */
   const send = (json) => app.client.send(path, { method: "PATCH", json });
 
   /** @param {() => Promise<unknown>} act @param {number} [at] Which entry is to have the focus then; without it nothing is drawn anew. */

@@ -11,14 +11,10 @@ import { menuButton } from "./menu.js";
 import { passageText } from "./passage.js";
 import { CHANGES, changeOf, verdictMark } from "./verdicts.js";
 
-/** @typedef {import("../state/app.js").App} App */
-/** @typedef {import("../api/types.js").Citation} Citation */
-/** @typedef {import("../api/types.js").NoteEntry} NoteEntry */
-
 /**
  * Make an entry.
  * @param {App} app
- * @param {NoteEntry} entry
+ * @param {Wire.NoteEntry} entry
  * @param {{up: false | (() => void), down: false | (() => void), remove: () => void} | false} own What its owner may do with it.
  */
 export function noteEntry(app, { question, sections, claims, sources }, own) {
@@ -42,8 +38,8 @@ export const written = (text) => h("div", { class: "section" }, h("div", { class
 /**
  * List the quotes of claims, each once, with where it stands; a press reads it there.
  * @param {App} app
- * @param {import("../api/types.js").SectionClaim[]} claims
- * @param {import("../api/types.js").Source[]} sources
+ * @param {Wire.SectionClaim[]} claims
+ * @param {Wire.Source[]} sources
  */
 export function quotesOf(app, claims, sources) {
   const seen = new Set();

@@ -5,21 +5,18 @@ import { words } from "../words/index.js";
 import { openDialog } from "./dialog.js";
 import { icon } from "./icons.js";
 
-/** @typedef {import("../api/types.js").Pin} Pin */
-/** @typedef {import("../api/types.js").NoteSummary} NoteSummary */
-
 const LISTED = 50;
 
 /**
  * Pin something to a note that is asked for; where there is none yet, to a new one.
  * @param {App} app
- * @param {Pin} what
+ * @param {Wire.Pin} what
  */
 export async function pin(app, what) {
   const said = words.notes;
   await app.attempt(async () => {
     const { notes } = await app.client.json(`api/notes?limit=${LISTED}`, { list: "notes" });
-    const own = notes.filter((/** @type {NoteSummary} */ each) => each.is_own);
+    const own = notes.filter((/** @type {Wire.NoteSummary} */ each) => each.is_own);
     if (!own.length) return begin();
     const dialog = openDialog(said.pinTo, { closedby: "any", class: "notes" });
     /** @param {() => Promise<void>} act */
@@ -28,7 +25,7 @@ export async function pin(app, what) {
     fill(
       list,
       h("li", null, h("button", { type: "button", class: "quiet", onclick: choose(begin) }, icon("add"), said.begin)),
-      own.map((/** @type {NoteSummary} */ note) =>
+      own.map((/** @type {Wire.NoteSummary} */ note) =>
         h("li", null, h("button", { type: "button", class: "quiet", dir: "auto", onclick: choose(() => add(note)) }, icon("pin"), note.title)),
       ),
     );
@@ -40,7 +37,7 @@ export async function pin(app, what) {
     tell(note.title, `api/notes/${note.note_id}`);
   }
 
-  /** @param {NoteSummary} note */
+  /** @param {Wire.NoteSummary} note */
   async function add({ note_id: id, title }) {
     const path = `api/notes/${id}/entries`;
     const { entry_id: entry } = await app.client.json(path, { method: "POST", json: what });

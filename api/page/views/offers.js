@@ -5,15 +5,13 @@ import { words } from "../words/index.js";
 import { icon } from "./icons.js";
 import { goToQuestion } from "./question_field.js";
 
-/** @typedef {import("../api/types.js").ProvenQuestion} ProvenQuestion */
-
 let lists = 0;
 
 /**
  * List questions, each to be asked by a press.
  * @param {App} app
  * @param {string} label
- * @param {ProvenQuestion[]} questions
+ * @param {Wire.ProvenQuestion[]} questions
  * @param {boolean} [titled] Whether to say which document answers each.
  */
 export function questionList(app, label, questions, titled = false) {

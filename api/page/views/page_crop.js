@@ -19,7 +19,7 @@ const open = new Map();
  * Draw the part of a page where a quote stands over its text, if it can be read there.
  * @param {Client} client
  * @param {string} documentId
- * @param {import("../api/types.js").PlaceBox[]} boxes At least one.
+ * @param {Wire.PlaceBox[]} boxes At least one.
  * @param {HTMLElement} element
  */
 export async function drawCrop(client, documentId, boxes, element) {

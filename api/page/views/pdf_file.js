@@ -40,7 +40,7 @@ export function prepare() {
 /**
  * Open the original of a document.
  * @param {Client} client
- * @param {import("../api/types.js").Document} document
+ * @param {Wire.Document} document
  * @param {AbortSignal} signal Ends its use.
  * @param {(error: unknown) => void} onFailed Called where bytes could not be had, however late.
  * @returns {Promise<PdfDocument>}

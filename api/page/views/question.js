@@ -2,6 +2,7 @@
 
 import { fill, h } from "../dom.js";
 import { words } from "../words/index.js";
+import { fieldsAgain } from "./answer_outcome.js";
 import { icon, iconButton, textButton } from "./icons.js";
 import { goToQuestion, questionField } from "./question_field.js";
 import { versionSwitch } from "./versions.js";
@@ -69,19 +70,16 @@ export function questionView(app, name) {
   function save() {
     const question = field.question();
     if (!question || !shown?.questionId || edit.hidden) return;
-    const { questionId, pageIds, selectedText } = shown;
-    const { selected_text: _, collection_ids: _others, ...fields } = app.selection.fields();
+    const { questionId, pageIds, collectionIds, selectedText } = shown;
     close();
     goToQuestion();
-    const only = fields.only_selected_pages === true && (pageIds.length > 0 || selectedText !== null);
-    const passage = selectedText === null ? {} : { selected_text: selectedText };
     void app.conversation.ask({
-      ...fields,
-      only_selected_pages: only,
+      ...fieldsAgain(app, shown),
       question,
       edit: questionId,
       page_ids: pageIds,
-      ...passage,
+      ...(collectionIds.length && { collection_ids: collectionIds }),
+      ...(selectedText !== null && { selected_text: selectedText }),
     });
   }
 

@@ -107,7 +107,7 @@ export function reader(app, place) {
     }
   }
 
-  /** Whether a document, or this version of it, is not on show. @param {import("../api/types.js").Document} document */
+  /** Whether a document, or this version of it, is not on show. @param {Wire.Document} document */
   function isNew({ document_id: id, updated_at: at }) {
     return content?.document.document_id !== id || content.document.updated_at !== at;
   }

@@ -11,7 +11,6 @@ import { LaidOutText } from "./layout_text.js";
 import { inSlices, pause, revealMarked, Stretches } from "./reader_stretches.js";
 
 /** @typedef {import("../text/passages.js").Passage} Passage */
-/** @typedef {import("../api/types.js").LayoutPicture} LayoutPicture */
 /** @typedef {import("./reader_views.js").View} View */
 
 /** Make the view. @param {Client} client @returns {View} */
@@ -81,7 +80,7 @@ export function readerLayout(client) {
       /** @param {number} upTo */
       function drawPictures(upTo) {
         while (pictures[0] && pictures[0].at <= upTo) {
-          const picture = /** @type {LayoutPicture} */ (pictures.shift());
+          const picture = /** @type {Wire.LayoutPicture} */ (pictures.shift());
           turn(picture.page_idx);
           (frame?.ofPicture(picture.number) ?? stretch.element).append(layoutPicture(picture, read));
         }

@@ -50,7 +50,7 @@ export function readerLinks(client) {
     },
   };
 
-  /** Make the button that keeps the file. @param {import("../api/types.js").Document} document */
+  /** Make the button that keeps the file. @param {Wire.Document} document */
   function download({ document_id: id, original, title }) {
     const failed = h("span", { class: "omission", role: "alert" });
     const button = textButton("link", () => void fetchFile(), words.viewer.download, icon("download"));

@@ -39,7 +39,7 @@ export function readerPdf(client, onFailed) {
   let opening = null;
   /** @type {PdfDocument | null} */
   let file = null;
-  /** @type {import("../api/types.js").RawSegment[]} */
+  /** @type {Wire.RawSegment[]} */
   let segments = [];
   let documentId = "";
   /** Where quotes stand, by their offsets. @type {Map<string, Promise<Box[]>>} */
@@ -206,7 +206,7 @@ export function readerPdf(client, onFailed) {
   };
 }
 
-/** @param {import("../api/types.js").PlaceBox} box @returns {Box} */
+/** @param {Wire.PlaceBox} box @returns {Box} */
 function shareOf({ left, top, right, bottom, width, height }) {
   return { left: left / width, top: top / height, width: (right - left) / width, height: (bottom - top) / height };
 }

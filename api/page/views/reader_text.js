@@ -40,7 +40,7 @@ export function readerText() {
       const own = (text = new LaidOutText(segments));
       const stretches = new Stretches(body);
       return inSlices(segments.length, (at) => {
-        const { page_idx: page, segment_index: index, text: said } = /** @type {import("../api/types.js").RawSegment} */ (segments[at]);
+        const { page_idx: page, segment_index: index, text: said } = /** @type {Wire.RawSegment} */ (segments[at]);
         stretches.next();
         if (page !== null && page !== segments[at - 1]?.page_idx) {
           stretches.element.append(h("h3", { class: "page" }, words.reader[part]({ number: page + 1 })));

@@ -17,7 +17,7 @@ import { readerText } from "./reader_text.js";
  * @property {string} [between] What stands between its parts in a text that is selected over several.
  * @property {HTMLElement[]} [tools] Buttons of its own.
  * @property {() => readonly HTMLElement[]} segments The parts that text is selected in, in order.
- * @property {(document: import("../api/types.js").Document, signal: AbortSignal) => void} [prepare] Begins what takes time.
+ * @property {(document: Wire.Document, signal: AbortSignal) => void} [prepare] Begins what takes time.
  * @property {(content: Content, signal: AbortSignal) => Promise<void>} show
  * @property {(passages: Passage[], current: Passage | null) => void} mark
  * @property {(passage: Passage, signal: AbortSignal) => Promise<void>} reveal Brings what is marked most into sight.
@@ -28,7 +28,7 @@ const OF_PDF = /Exception$|^FormatError$/; // names of what PDF.js throws
 const SHEETS = /spreadsheet|ms-excel|\bcsv\b|tab-separated/;
 const LAID_OUT = /markdown|mdx|html|x-rst|wordprocessing|ms-word|opendocument\.(?:text|presentation)|presentation|powerpoint|epub|rtf|ipynb|rfc822|mbox/;
 
-/** Tell how a document can be shown, but as text. @param {import("../api/types.js").Document} document @returns {Kind | null} */
+/** Tell how a document can be shown, but as text. @param {Wire.Document} document @returns {Kind | null} */
 export function kindOf({ media_type: type, original }) {
   if (type === "application/pdf") return original ? "pdf" : null;
   if (SHEETS.test(type)) return "sheets";
@@ -188,7 +188,7 @@ export function readerViews(client, ask, pin) {
 
     /**
      * Begin what takes time of a document that is about to be shown.
-     * @param {import("../api/types.js").Document} document
+     * @param {Wire.Document} document
      */
     prepare(document) {
       lasting.abort();
@@ -205,7 +205,7 @@ export function readerViews(client, ask, pin) {
     },
   };
 
-  /** @param {Kind} wanted @param {import("../api/types.js").Document} document @param {AbortSignal} signal @returns {Promise<View | null>} */
+  /** @param {Kind} wanted @param {Wire.Document} document @param {AbortSignal} signal @returns {Promise<View | null>} */
   async function load(wanted, document, signal) {
     try {
       const view = await made(wanted);

@@ -6,9 +6,6 @@ import { copyButton } from "./copying.js";
 import { openDialog } from "./dialog.js";
 import { icon, iconButton } from "./icons.js";
 
-/** @typedef {import("../api/types.js").Share} Share */
-/** @typedef {import("../api/types.js").ShareList} ShareList */
-
 const USUAL_SECONDS = 604_800;
 
 /**
@@ -40,7 +37,7 @@ export function share(app, sessionId, answerId) {
     show(shares);
   }
 
-  /** @param {ShareList["audiences"]} audiences @param {number} longest */
+  /** @param {Wire.ShareList["audiences"]} audiences @param {number} longest */
   function offer(audiences, longest) {
     if (!audiences.length) return fill(result, h("p", null, said.off));
     if (!form.hidden) return;
@@ -53,7 +50,7 @@ export function share(app, sessionId, answerId) {
     audience.focus();
   }
 
-  /** @param {Share[]} shares */
+  /** @param {Wire.Share[]} shares */
   function show(shares) {
     fill(
       list,
@@ -62,7 +59,7 @@ export function share(app, sessionId, answerId) {
     );
   }
 
-  /** @param {Share} each */
+  /** @param {Wire.Share} each */
   function row({ share_id, message_id, audience: who, expires_at }) {
     const date = new Date(expires_at).toLocaleString(language, { dateStyle: "medium", timeStyle: "short" });
     const what = message_id ? said.ofAnswer : said.ofSession;

@@ -31,7 +31,7 @@ export { addingTools }; // for the first screen, which waits for no file of its 
  * @property {(folder?: string) => Promise<void>} tickAll What is on show, or a folder of it.
  * @property {(document: Known, found?: Source) => void} read At what was found in its text, if anything was.
  * @property {(documents: Known[]) => Promise<void>} delete
- * @property {(document: import("../api/types.js").Document) => void} about Shows its card.
+ * @property {(document: Wire.Document) => void} about Shows its card.
  * @property {(id: string) => void} find Moves the focus to one.
  */
 

@@ -9,8 +9,6 @@ import { placeList } from "./guide.js";
 import { icon, textButton } from "./icons.js";
 import { formatOf } from "./shelf_row.js";
 
-/** @typedef {import("../api/types.js").Document} Document */
-
 const LONGEST = 500;
 const WIDTH = 220; // pixels of the picture, of the layout
 const FINE = 2;
@@ -20,7 +18,7 @@ const FINE = 2;
  * @param {App} app
  * @param {import("../state/shelf.js").Shelf} shelf
  * @param {import("./shelf.js").Actions} actions
- * @param {Document} document
+ * @param {Wire.Document} document
  */
 export async function shelfCard(app, shelf, actions, document) {
   const said = words.collections.card;

@@ -6,7 +6,6 @@ import { words } from "../words/index.js";
 import { icon, iconButton } from "./icons.js";
 import { DRAGGED } from "./shelf_collections.js";
 
-/** @typedef {import("../api/types.js").Document} Document */
 /** @typedef {import("../state/shelf.js").Row} Row */
 
 /**
@@ -150,7 +149,7 @@ export function formatOf(mediaType) {
   return Object.entries(words.shelf.formats).find(([name]) => mediaType.includes(name))?.[1] ?? "";
 }
 
-/** @param {Document} document @returns {Node[]} */
+/** @param {Wire.Document} document @returns {Node[]} */
 function factsOf({ title, file_name, folder, media_type, owner, places, updated_at, url }) {
   const { mine, outdated, outdatedHint, changed } = words.shelf;
   const trouble = places.find((place) => place.trouble)?.trouble;

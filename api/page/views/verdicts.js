@@ -6,7 +6,7 @@ import { words } from "../words/index.js";
 import { icon } from "./icons.js";
 
 /** @typedef {import("../text/grades.js").Grade} Grade */
-/** @typedef {Exclude<import("../api/types.js").Freshness, "fresh">} Change */
+/** @typedef {Exclude<Wire.Freshness, "fresh">} Change */
 
 /** @type {Record<Grade, IconName>} */
 export const SIGNS = { supported: "check", quoted: "quote", checked: "unsure", unverified: "unsure", contradicted: "cross", unsupported: "dash" };
@@ -20,14 +20,14 @@ export function verdictMark(grade) {
 
 /**
  * Say why a claim has its verdict, each reason apart. What the server says in words not known here stays in English.
- * @param {{reasons: string[], why?: import("../api/types.js").Why[]}} claim
+ * @param {{reasons: string[], why?: Wire.Why[]}} claim
  * @returns {HTMLElement[]}
  */
 function reasonTexts({ reasons, why }) {
   return sayReasons(why, reasons).map(({ text, known }) => h("span", known ? { dir: "auto" } : { lang: "en", dir: "auto" }, text));
 }
 
-/** Give what has become of a quote, if anything has. @param {import("../api/types.js").Freshness | undefined} freshness @returns {Change | null} */
+/** Give what has become of a quote, if anything has. @param {Wire.Freshness | undefined} freshness @returns {Change | null} */
 export function changeOf(freshness) {
   return freshness && freshness !== "fresh" ? freshness : null;
 }
@@ -43,7 +43,7 @@ export function verdictProof(claim) {
   );
 }
 
-/** Say by whom a claim was judged. @param {import("../api/types.js").JudgeMark} judge */
+/** Say by whom a claim was judged. @param {Wire.JudgeMark} judge */
 export function judgedBy({ model, exam }) {
   return exam ? words.proof.judged({ model, right: exam.right, of: exam.of }) : words.proof.unexamined({ model });
 }
