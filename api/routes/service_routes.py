@@ -1,11 +1,13 @@
-"""Service routes: liveness, readiness, and the workspaces of a person."""
+"""Service routes: liveness, readiness, the workspaces of a person, and the graph that runs follow."""
 
+import hashlib
+from http import HTTPStatus
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Request, Response, status
-from pydantic import Field
+from pydantic import ConfigDict, Field
 
-from api.dependencies import Asking, Opened, needs
+from api.dependencies import Asking, KnownTags, Opened, needs
 from api.fields import Body, Printable
 from api.problems import NotReady, problems
 from graph.errors import NotPermitted
@@ -27,6 +29,29 @@ class Ready(Body):
 
     status: Literal["ready"] = "ready"
     checks: dict[str, str]
+
+
+class GraphNode(Body):
+    """A node; events name it as their ``step``. A run starts at ``__start__`` and ends at ``__end__``."""
+
+    id: str
+
+
+class GraphEdge(Body):
+    """An edge; whether a run takes a ``conditional`` one depends on its state."""
+
+    model_config = ConfigDict(populate_by_name=True)
+
+    source: Annotated[str, Field(alias="from")]
+    target: Annotated[str, Field(alias="to")]
+    conditional: bool
+
+
+class GraphStructure(Body):
+    """The graph's nodes in the order they were added, and its edges in the order of their nodes."""
+
+    nodes: list[GraphNode]
+    edges: list[GraphEdge]
 
 
 class Workspace(Body):
@@ -107,3 +132,30 @@ async def create_workspace(request: Request, response: Response, by: Asking, wan
         return MadeWorkspace(name=wanted.name)
     key = await ApiKeys(by.library.database, by.library.workspaces).create(wanted.name, by.me.user, terms=terms)
     return MadeWorkspace(name=wanted.name, key=key)
+
+
+@router.get(
+    "/api/graph",
+    tags=["graph"],
+    response_model=GraphStructure,
+    responses={304: {"description": "The graph has the `If-None-Match` tag."}, **problems(503)},
+)
+@needs(*SCOPES)
+async def get_graph(citewell: Opened, known: KnownTags) -> Response:
+    """Return the nodes and edges of the graph, to draw it. They change only with a new version."""
+    content = _structure(citewell).model_dump_json(by_alias=True)
+    tag = f'"{hashlib.sha256(content.encode()).hexdigest()[:32]}"'
+    headers = {"Cache-Control": "private, no-cache", "ETag": tag}
+    if tag in known:
+        return Response(status_code=HTTPStatus.NOT_MODIFIED, headers=headers)
+    return Response(content, media_type="application/json", headers=headers)
+
+
+def _structure(citewell: Opened) -> GraphStructure:
+    drawn = citewell.graph.get_graph()
+    order = {name: at for at, name in enumerate(drawn.nodes)}
+    edges = sorted(drawn.edges, key=lambda edge: (order[edge.source], order[edge.target]))
+    return GraphStructure(
+        nodes=[GraphNode(id=name) for name in order],
+        edges=[GraphEdge(source=edge.source, target=edge.target, conditional=edge.conditional) for edge in edges],
+    )

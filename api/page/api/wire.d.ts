@@ -515,6 +515,24 @@ export type FollowUps = {
   guides: Guide[];
 };
 
+/** An edge; whether a run takes a `conditional` one depends on its state. */
+export type GraphEdge = {
+  from: string;
+  to: string;
+  conditional: boolean;
+};
+
+/** A node; events name it as their `step`. A run starts at `__start__` and ends at `__end__`. */
+export type GraphNode = {
+  id: string;
+};
+
+/** The graph's nodes in the order they were added, and its edges in the order of their nodes. */
+export type GraphStructure = {
+  nodes: GraphNode[];
+  edges: GraphEdge[];
+};
+
 /** How a document begins, its headings or lines of contents, and questions that the library answers from it. */
 export type Guide = {
   document_id: string;
