@@ -267,9 +267,8 @@ class SectionBuffer:
         standing = [index for index, section in sorted(self._view.sections.items()) if section.standing_text]
         unknown = range(len(self._view.sections), len(self._view.sections) + len(sections))
         lost = [sent for index, sent in self._sent.items() if index not in standing[: len(sections)]]
-        if any(not sent.changed for sent in lost) or any(
-            sent.changed and not sent.corrected for sent in self._sent.values()
-        ):
+        uncorrected = any(sent.changed and not sent.corrected for sent in self._sent.values())
+        if uncorrected or any(not sent.changed for sent in lost):
             raise Retracted
         ready: list[FinalSection] = []
         for index, section in zip([*standing, *unknown], sections, strict=False):
