@@ -3,8 +3,6 @@
 import { answerOf } from "./run.js";
 import { asSeen } from "./sections.js";
 
-/** @typedef {import("../api/types.js").SessionMessage} SessionMessage */
-
 /**
  * @typedef {object} Turn
  * @property {string} key Of the run, so that a turn stays the same from its first event on.
@@ -39,7 +37,7 @@ export function isSending(run) {
 
 /**
  * Pair the messages of a branch. A question whose run failed has no answer.
- * @param {SessionMessage[]} messages
+ * @param {Wire.SessionMessage[]} messages
  * @returns {Turn[]}
  */
 export function turnsOf(messages) {
@@ -65,7 +63,7 @@ export function turnsOf(messages) {
   return turns;
 }
 
-/** @param {SessionMessage} message @returns {Turn} */
+/** @param {Wire.SessionMessage} message @returns {Turn} */
 function asked(message) {
   const key = message.run_id ?? message.message_id;
   return {
@@ -88,7 +86,7 @@ function asked(message) {
   };
 }
 
-/** An answer whose question is on an earlier page of the history. @param {SessionMessage} message @returns {Turn} */
+/** An answer whose question is on an earlier page of the history. @param {Wire.SessionMessage} message @returns {Turn} */
 function orphan(message) {
   return { ...asked(message), question: "", questionId: message.parent_message_id };
 }
