@@ -17,7 +17,7 @@ from answers.open_claims import MOST_ENTRIES, JudgeQueue, Question, is_open, que
 from answers.passage_markdown import shown_text
 from answers.quoted_runs import extended, joined
 from graph.events import AnyEvent, ClaimChecked, Correction, SectionChecked, SectionRevised
-from graph.evidence import Assessment, Claim, Failure, JudgeMark, Origin, Proof, Section, SectionClaim, Segment, Verdict
+from graph.evidence import Assessment, Claim, Failure, Origin, Proof, Section, SectionClaim, Segment, Verdict
 from graph.ports import CheckedClaim, ClaimChecker, Judge, WrittenSection
 from graph.reasons import Reason, texts, why, why_each
 from graph.rows import ClaimRow, DisputeRow, RevisionRow
@@ -78,19 +78,9 @@ def count_verdicts(claims: Iterable[AnyClaim]) -> dict[Verdict, int]:
     return counted
 
 
-def has_failed(row: ClaimRow) -> bool:
+def has_failed(claim: ClaimRow | Claim) -> bool:
     """Whether a claim needs repair or withdrawal: not one that is unverified, or doubted by a judge without an exam."""
-    return row["verdict"] in DOUBTED and _counts(row.get("judge"))
-
-
-def has_failed_claim(claim: Claim) -> bool:
-    """Whether a claim, as clients see it, is to be repaired or withdrawn."""
-    return claim["verdict"] in DOUBTED and _counts(claim.get("judge"))
-
-
-def _counts(judge: JudgeMark | None) -> bool:
-    """Whether a doubt is that of a judge with an exam, or of who checks without one."""
-    return judge is None or judge["exam"] is not None
+    return claim["verdict"] in DOUBTED and ("judge" not in claim or claim["judge"]["exam"] is not None)
 
 
 def failed_sections(claims: Iterable[ClaimRow]) -> list[int]:
@@ -169,7 +159,6 @@ class CheckedAnswer:
     ) -> None:
         self._emit = emit
         self._checker = checker
-        self._meter = meter
         self._question = state.standalone_question
         self._language = state.language
         self._queue = JudgeQueue(judge, meter, self._judged) if judge is not None else None
@@ -330,7 +319,7 @@ class CheckedAnswer:
             for row in self.claims_of(section_index)
         ]
 
-    async def _check(self, section: Section, *, start: int = 0, is_open: bool = False) -> tuple[CheckedClaim, ...]:
+    async def _check(self, section: Section, *, start: int = 0, is_open: bool = False) -> Sequence[CheckedClaim]:
         if shown := self._shown_passage(section):
             return (await self._quoted(section, *shown),)
         origin: Origin = "cited" if section["source_ids"] else "matched"
@@ -346,7 +335,7 @@ class CheckedAnswer:
             start=start,
             open=is_open,
         )
-        return (await self._checker.check([written], meter=self._meter)).sections[0]
+        return await self._checker.check(written)
 
     def _shown_passage(self, section: Section) -> tuple[Proof, Segment] | None:
         """Return the passage that a section shows and its segment; None where its text is no copy of that."""
@@ -365,7 +354,7 @@ class CheckedAnswer:
             tuple(other for other in self.segments.values() if other.document_id != segment.document_id),
             question=self._question,
         )
-        checked = (await self._checker.check([written], meter=self._meter)).sections[0]
+        checked = await self._checker.check(written)
         return CheckedClaim(
             start=0,
             end=len(section["text"]),
@@ -464,7 +453,7 @@ class CheckedAnswer:
         return _words(claim.text) in _words(segment.text[proof["start"] - segment.start : proof["end"] - segment.start])
 
     def _revise(self, index: int, section: Section, claims: Sequence[ClaimRow], *, moved: bool = False) -> None:
-        shown = [claim for claim in self.cited_claims(index) if has_failed_claim(claim)]
+        shown = [claim for claim in self.cited_claims(index) if has_failed(claim)]
         before = self.sections[index]["text"]
         self.sections[index] = section
         self.claims = self._with_rows(index, claims)

@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Protocol
 
 from typing_extensions import TypedDict
 
@@ -29,44 +28,6 @@ class CitedSource(TypedDict):
     segment_id: str | None
 
 
-class Evidence(Protocol):
-    """Where claims are looked up."""
-
-    @property
-    def common(self) -> tuple[Segment, ...] | None:
-        """The segments that every claim is checked against, or None if each claim is searched for."""
-        ...
-
-    @property
-    def degraded(self) -> str | None:
-        """Why a part of the search was left out, if it was."""
-        ...
-
-    async def find(self, claim: str, *, meter: Meter) -> tuple[Segment, ...] | None:
-        """Return the segments to check a claim against, the nearest first; None where a limit leaves it out."""
-        ...
-
-    async def read_cited(self, claim: str, marks: Sequence[InlineMark]) -> tuple[Segment, ...]:
-        """Return the segments that a claim's marks name."""
-        ...
-
-    def name_cited(self, mark: InlineMark) -> list[CitedSource]:
-        """Return what a mark names."""
-        ...
-
-    def is_lost(self, marks: Sequence[InlineMark]) -> bool:
-        """Whether marks of which nothing could be read name what is not there, rather than what is not known here."""
-        ...
-
-    def nearest(self, claim: str, segments: Sequence[Segment]) -> list[Segment]:
-        """Return segments in the order in which a judge should read them for a claim."""
-        ...
-
-    def number_of(self, segment: Segment) -> int | None:
-        """Return the number of the given text that a segment is part of; None for one of the library."""
-        ...
-
-
 class GivenEvidence:
     """Given texts, of which each segment's ``document_id`` is the 1-based number of its text.
 
@@ -81,7 +42,7 @@ class GivenEvidence:
 
     @property
     def common(self) -> tuple[Segment, ...] | None:
-        """All segments, unless there are too many."""
+        """The segments that every claim is checked against: all, unless there are too many."""
         return self._segments if len(self._segments) <= MOST_COMMON else None
 
     async def find(self, claim: str, *, meter: Meter) -> tuple[Segment, ...]:
@@ -106,11 +67,11 @@ class GivenEvidence:
         ]
 
     def is_lost(self, marks: Sequence[InlineMark]) -> bool:
-        """Return True: all numbers there are name given texts."""
+        """Return True: marks of which nothing could be read name no text, since all that there are were given."""
         return True
 
     def nearest(self, claim: str, segments: Sequence[Segment]) -> list[Segment]:
-        """Order segments by how much they hold of a claim."""
+        """Return segments in the order in which a judge should read them: by how much they hold of a claim."""
         return self._nearness.nearest(claim, segments)
 
     def number_of(self, segment: Segment) -> int:
@@ -172,7 +133,7 @@ class LibraryEvidence:
         return [CitedSource(mark=mark.text, source=None, segment_id=mark.segment_id)]
 
     def is_lost(self, marks: Sequence[InlineMark]) -> bool:
-        """Whether the marks hold ids of segments; the numbers of somebody else's list are not known."""
+        """Whether marks of which nothing could be read hold ids; the numbers of somebody else's list are not known."""
         return any(mark.segment_id for mark in marks)
 
     def nearest(self, claim: str, segments: Sequence[Segment]) -> list[Segment]:
@@ -181,6 +142,9 @@ class LibraryEvidence:
 
     def number_of(self, segment: Segment) -> None:
         """Return None: segments of the library have ids."""
+
+
+Evidence = GivenEvidence | LibraryEvidence  # where claims are looked up
 
 
 def _numbers(mark: InlineMark) -> tuple[int, ...]:

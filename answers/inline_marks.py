@@ -9,6 +9,8 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from text.mark_places import code_spans
+
 _NUMBER = r"(?:\^|ref:)?[1-9]\d{0,2}"
 NUMBERS = rf"{_NUMBER}(?:[ \t]?[,;][ \t]?{_NUMBER}){{0,20}}"
 _MARK = re.compile(
@@ -17,8 +19,6 @@ _MARK = re.compile(
     r"|\[SEG=(?P<segment>[^\[\]\s]{1,200})\]",
     re.IGNORECASE,
 )
-_FENCE = re.compile(r" {0,3}(```+|~~~+)")
-_TICKS = re.compile(r"`+")
 _DEFINITION = re.compile(r"^ {0,3}\[\^?\d{1,3}\]:[^\n]*(?:\n|\Z)", re.MULTILINE)
 _BEFORE = re.compile(r"[ \t]*(?:(?:[-*+]|\d{1,3}[.)])[ \t]+)?")  # what may stand on a line before its first mark
 BETWEEN = re.compile(r"[ \t]*[,;，、]?[ \t]*")
@@ -42,7 +42,7 @@ class MarkedAnswer:
     """An answer as it was written, and ``text``: the same without marks and references."""
 
     def __init__(self, written: str) -> None:
-        code = list(code_spans(written))
+        code = code_spans(written)
         found = [mark for mark in _marks(written) if not _within(mark.start, code)]
         definitions = [each.span() for each in _DEFINITION.finditer(written) if not _within(each.start(), code)]
         tail = _references(written, found, definitions)
@@ -95,39 +95,6 @@ def _marks(written: str) -> Iterator[InlineMark]:
         line = written.rfind("\n", 0, found.start()) + 1
         leads = _BEFORE.fullmatch(written, line, found.start()) is not None
         yield InlineMark(*found.span(), found[0], numbers, found["segment"], leads)
-
-
-def code_spans(written: str) -> Iterator[tuple[int, int]]:
-    """Yield the spans of fenced code and, within a line, of inline code, in order."""
-    fence, opened, start = "", 0, 0
-    for line in written.splitlines(keepends=True):
-        sign = found[1] if (found := _FENCE.match(line)) else ""
-        if fence:
-            if sign.startswith(fence):
-                yield opened, start + len(line)
-                fence = ""
-        elif sign:
-            fence, opened = sign, start
-        else:
-            yield from ((start + first, start + last) for first, last in _inline_code(line))
-        start += len(line)
-    if fence:
-        yield opened, start
-
-
-def _inline_code(line: str) -> Iterator[tuple[int, int]]:
-    runs = [found.span() for found in _TICKS.finditer(line)]
-    closing: dict[int, list[int]] = {}  # ends of the runs of each length, the first one last
-    for start, end in reversed(runs):
-        closing.setdefault(end - start, []).append(end)
-    at = 0
-    for start, end in runs:
-        ends = closing[end - start]
-        while ends and ends[-1] <= max(end, at):
-            ends.pop()
-        if start >= at and ends:
-            at = ends[-1]
-            yield start, at
 
 
 def _within(offset: int, spans: Sequence[tuple[int, int]]) -> bool:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from itertools import takewhile
 from typing import Literal
 
-from answers.checking import has_failed_claim
+from answers.checking import has_failed
 from answers.citations import segments_of
 from answers.quoted_runs import with_next
 from graph.events import (
@@ -188,12 +188,12 @@ def view_run(events: Iterable[AnyEvent]) -> RunView:
 
 def all_passed(claims: Iterable[Claim]) -> bool:
     """Whether no claim has failed, so that repair leaves the section unchanged."""
-    return not any(map(has_failed_claim, claims))
+    return not any(map(has_failed, claims))
 
 
 def passed_claims(claims: Iterable[Claim]) -> list[Claim]:
     """Return the claims before the first one that failed."""
-    return list(takewhile(lambda claim: not has_failed_claim(claim), claims))
+    return list(takewhile(lambda claim: not has_failed(claim), claims))
 
 
 def cited_segment_ids(claims: Iterable[Claim]) -> list[str]:

@@ -79,7 +79,7 @@ class Verifier:
         """Split a text into claims, and decide on them by code."""
         began = time.perf_counter()
         written = WrittenSection(text, tuple(segments), question=question)
-        checked = (await self.checker.check([written], meter=self.meter)).sections[0]
+        checked = await self.checker.check(written)
         self.spend("check_claims", began)
         return list(checked)
 

@@ -43,9 +43,7 @@ from api.routes.listing_routes import router as listing_router
 from api.routes.login_routes import router as login_router_
 from api.routes.note_routes import router as note_router_
 from api.routes.page_routes import router as page_router_
-from api.routes.service_routes import graph_router as graph_router_
-from api.routes.service_routes import health_router as health_router_
-from api.routes.service_routes import workspaces_router as workspaces_router_
+from api.routes.service_routes import router as service_router_
 from api.routes.share_routes import opening_router as opening_router_
 from api.routes.share_routes import shares_router as shares_router_
 from api.routes.source_routes import router as source_router_
@@ -187,13 +185,11 @@ def mount_routes(app: FastAPI) -> None:
         source_router_,
         search_router_,
         verify_router_,
-        workspaces_router_,
+        service_router_,
         spending_router_,
         audit_router_,
         keys_router_,
         login_router_,
-        graph_router_,
-        health_router_,
         page_router_,
         link_router_,
         opening_router_,

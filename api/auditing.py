@@ -118,15 +118,11 @@ def _fit(text: str, longest: int) -> str:
     return _UNFIT.sub("?", text)[:longest]
 
 
-def audits(settings: Settings) -> bool:
-    """Whether a deployment keeps an audit log: unless told otherwise, where requests are authenticated."""
-    return settings.auth.mode != "none" if settings.audit.keep_days is None else settings.audit.keep_days > 0
-
-
 @asynccontextmanager
 async def serve_audit(app: FastAPI, settings: Settings) -> AsyncIterator[None]:
-    """Write the audit log of an app whose library is open, if the deployment keeps one."""
-    if not audits(settings):
+    """Write the audit log of an app whose library is open: unless told otherwise, where requests are authenticated."""
+    days = settings.audit.keep_days
+    if not (settings.auth.mode != "none" if days is None else days > 0):
         yield
         return
     app.state.audit = AuditLog(app.state.citewell.library.database)

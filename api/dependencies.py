@@ -217,12 +217,6 @@ def needs(
     return declare
 
 
-def needs_of(endpoint: object) -> Needs | None:
-    """Return what an endpoint declares, or None."""
-    declared = getattr(endpoint, "needs", None)
-    return declared if isinstance(declared, Needs) else None
-
-
 @dataclass(frozen=True, slots=True)
 class RouteNeeds:
     """A route with what it needs, and the ids in the path of a request."""
@@ -255,7 +249,7 @@ class RouteTable:
 
 def _routes(routes: Sequence[BaseRoute]) -> Iterator[_Route]:
     for context in iter_route_contexts(routes):
-        declared = needs_of(context.endpoint) or UNDECLARED
+        declared: Needs = getattr(context.endpoint, "needs", UNDECLARED)
         methods = frozenset(context.methods or ())
         yield _Route(context.path_regex, methods, RouteNeeds(context.path or "", declared))
 

@@ -33,6 +33,24 @@ INTERNAL_EVENTS: EventTypes = frozenset(
         events.TitleChanged,
     }
 )
+# What a window that shows sources and an answer alone has no frame for either.
+UNSHOWN_EVENTS: EventTypes = (
+    DRAFT_EVENTS
+    | INTERNAL_EVENTS
+    | {events.Queued, events.StepStarted, events.RetrievalDecided, events.SearchFailed, events.AnswerAssessed}
+)
+# Told as they are to windows that show what a run does.
+ProgressEvent = (
+    events.Queued
+    | events.RetrievalDecided
+    | events.PagesLoaded
+    | events.SourcesFound
+    | events.SearchFailed
+    | events.SourcesDisagree
+    | events.QueryRewritten
+    | events.ContentRemoved
+    | events.TitleChanged
+)
 
 
 def silent(encoder: Any, event: AnyEvent) -> bytes:

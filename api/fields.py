@@ -194,10 +194,8 @@ class RunOptions(SearchOptions):
 
     def context(self, identity: Identity, knobs: Mapping[str, Any]) -> Context:
         """Return the context of a run for this identity; ``knobs`` are the deployment's settings."""
-        return Context(
-            workspace=identity.workspace,
-            user=identity.user,
-            groups=list(identity.groups),
+        return Context.of(
+            identity,
             model=self.model,
             thinking=self.thinking,
             max_model_calls=self.budget.model_calls,

@@ -4,7 +4,7 @@ import gzip
 import hashlib
 import posixpath
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
@@ -81,9 +81,12 @@ def read_page(folder: Path = BUNDLE_FOLDER) -> PageFiles:
         if path.suffix in MEDIA_TYPES and path.is_file()
     }
     version = _digest(found)
-    index = _filled(found.pop(INDEX).decode(), version, found)
+    links = (f'<link rel="modulepreload" href="page/{VERSION}/{path}">' for path in imported_modules(found, MAIN))
+    index = found.pop(INDEX).decode().replace(PRELOADS, "\n".join(links)).replace(VERSION, version)
     if SERVICE_WORKER in found:
-        found[SERVICE_WORKER] = _filled_worker(found[SERVICE_WORKER].decode(), version, list(found)).encode()
+        kept = " ".join(name for name in found if name != SERVICE_WORKER and not name.startswith(NOT_KEPT))
+        script = found[SERVICE_WORKER].decode().replace(VERSION, version).replace(WORKER_FILES, kept)
+        found[SERVICE_WORKER] = script.encode()
     files = {path: PageFile.of(content, Path(path).suffix) for path, content in found.items()}
     return PageFiles(version, PageFile.of(index.encode(), Path(INDEX).suffix), files)
 
@@ -96,23 +99,10 @@ def imported_modules(files: Mapping[str, bytes], module: str) -> list[str]:
         path = waiting.pop(0)
         if path in files and path not in seen:
             seen[path] = None
-            waiting.extend(_imports(path, files[path]))
+            folder = posixpath.dirname(path)
+            imports = _STATIC_IMPORT.finditer(files[path].decode())
+            waiting += [posixpath.normpath(posixpath.join(folder, each[1])) for each in imports]
     return [path for path in seen if path != module]
-
-
-def _imports(path: str, content: bytes) -> Iterator[str]:
-    for match in _STATIC_IMPORT.finditer(content.decode()):
-        yield posixpath.normpath(posixpath.join(posixpath.dirname(path), match[1]))
-
-
-def _filled(index: str, version: str, files: Mapping[str, bytes]) -> str:
-    links = (f'<link rel="modulepreload" href="page/{VERSION}/{path}">' for path in imported_modules(files, MAIN))
-    return index.replace(PRELOADS, "\n".join(links)).replace(VERSION, version)
-
-
-def _filled_worker(script: str, version: str, files: list[str]) -> str:
-    kept = (name for name in files if name != SERVICE_WORKER and not name.startswith(NOT_KEPT))
-    return script.replace(VERSION, version).replace(WORKER_FILES, " ".join(kept))
 
 
 def _digest(files: Mapping[str, bytes]) -> str:

@@ -101,12 +101,7 @@ async def answer(citewell: Citewell, settings: Settings, asked: Asked, screen: S
     Raises what ``Runner.start`` raises, and NotFound for a workspace that does not exist.
     """
     identity = identity_of(settings)
-    context = Context(
-        workspace=identity.workspace,
-        user=identity.user,
-        groups=list(identity.groups),
-        **{**settings.run_knobs, **asked.options},
-    )
+    context = Context.of(identity, **{**settings.run_knobs, **asked.options})
     session_id = asked.session
     is_new = session_id is None
     library = citewell.library

@@ -5,6 +5,7 @@ docs/cli.md lists the exit codes.
 
 import asyncio
 import gc
+import inspect
 import io
 import logging
 import os
@@ -12,19 +13,20 @@ import shlex
 import signal
 import sys
 from collections.abc import AsyncIterator, Callable, Coroutine
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn, ParamSpec
+from typing import TYPE_CHECKING, Any, Concatenate, NoReturn, ParamSpec
 
 import typer
 from typer.core import TyperCommand
 
-from cli.console import print_json, progress_console
+from cli.console import print_json, print_result, progress_console
 from cli.deferred_packages import defer_packages
 from cli.nearest_names import telling_nearest_workspace
+from cli.options import AsJson, UserName, WorkspaceName
 from graph.errors import CitewellError, InvalidRequest
 from graph.evidence import Identity
 
@@ -79,7 +81,10 @@ BY_CODE = {code: exit_code for exit_code, codes in _CODES.items() for code in co
 if TYPE_CHECKING:
     from graph.entrypoint import Citewell
     from tools.embeddings.embedder import Embedder
+    from tools.library.catalogue import Documents
+    from tools.originals.originals import Originals
     from tools.runs.executor import Durability
+    from tools.sessions.session_store import Sessions
     from tools.settings import Settings
     from tools.storage.database import Database
     from tools.storage.tenants import Workspaces
@@ -189,13 +194,31 @@ class Storage:
         """The identity that the settings act as."""
         return identity_of(self.settings)
 
+    @property
+    def documents(self) -> "Documents":
+        """The documents; their originals are not removed with them."""
+        from tools.library.catalogue import Documents
+
+        return Documents(self.database, self.workspaces)
+
+    @property
+    def originals(self) -> "Originals":
+        """The files that documents were read from."""
+        from tools.originals.originals import Originals
+
+        return Originals.of(self.settings, self.database, self.workspaces)
+
+    @property
+    def sessions(self) -> "Sessions":
+        """The conversations."""
+        from tools.sessions.session_store import Sessions
+
+        return Sessions(self.database, self.workspaces)
+
 
 async def warn_empty_library(storage: Storage) -> None:
     """Say on stderr that the workspace holds no document that the user may read, if so, and how to add some."""
-    from tools.library.catalogue import Documents
-
-    documents = Documents(storage.database, storage.workspaces)
-    if not (await documents.list(storage.identity, limit=1)).documents:
+    if not (await storage.documents.list(storage.identity, limit=1)).documents:
         workspace = storage.identity.workspace
         named = "" if workspace == "default" else f" --workspace {shlex.quote(workspace)}"
         message = f"The library is empty. Add documents with: citewell ingest FOLDER{named}"
@@ -243,6 +266,46 @@ def awaited(work: Callable[Options, Work]) -> Callable[Options, None]:
     def command(*args: Options.args, **options: Options.kwargs) -> None:
         run(work(*args, **options), as_json=bool(options.get("as_json")))
 
+    return command
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """As whom a command acts, in which workspace, and whether its result is for a program."""
+
+    workspace: str | None
+    user: str | None
+    as_json: bool
+
+    def settings(self) -> "Settings":
+        """Load the settings, of which the command line overrides some. Raises ConfigurationError."""
+        return settings_for(self.workspace, self.user)
+
+    def storage(self) -> AbstractAsyncContextManager[Storage]:
+        """Open the database alone, as ``opened_database`` does."""
+        return opened_database(self.settings())
+
+    def tell(self, document: Any, line: str) -> None:
+        """Print what the command has done: one JSON document, or a line for people."""
+        print_result(document, line, as_json=self.as_json)
+
+
+def acting(work: Callable[Concatenate[Caller, Options], Work]) -> Callable[Options, None]:
+    """Return a coroutine function as a command, with --workspace, --user and --json behind its own options."""
+
+    @wraps(work)
+    def command(*args: Options.args, **options: Options.kwargs) -> None:
+        told = {name: options.pop(name) for name in shared}
+        caller = Caller(**told)  # type: ignore[arg-type]
+        run(work(caller, *args, **options), as_json=caller.as_json)
+
+    shared = {"workspace": (WorkspaceName, None), "user": (UserName, None), "as_json": (AsJson, False)}
+    _, *own = inspect.signature(work).parameters.values()
+    added = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+        for name, (annotation, default) in shared.items()
+    ]
+    command.__signature__ = inspect.Signature([*own, *added])  # type: ignore[attr-defined]
     return command
 
 

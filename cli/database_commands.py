@@ -2,8 +2,7 @@
 
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import asdict
 from datetime import timedelta
 from pathlib import Path
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from cli.command import Exit, awaited, opened_database, opened_embedder, settings_for
-from cli.console import print_json, print_result, progress_console
+from cli.console import print_json, print_result, progress_bar
 from cli.options import AsJson, Tasks, WorkspaceName, Yes, confirmed
 from text.counted import counted
 from tools.confinement.priority import give_way
@@ -83,7 +82,7 @@ async def reindex(
         await _start_reindex(settings, as_json)
         return
     async with opened_database(settings) as storage, opened_embedder(settings) as embedder:
-        with _progress("Embedding") as on_progress:
+        with progress_bar("Embedding") as on_progress:
             done = await _embed_library(storage.database, embedder, settings, on == "ray", tasks, on_progress)
     print_result(
         done,
@@ -139,23 +138,13 @@ async def _switch(to: str, as_json: bool) -> None:
                 await keeper.end()
                 rows, message = 0, "PostgreSQL searches alone; the collections of Milvus are dropped."
             else:
-                with _progress("Filling Milvus") as on_progress:
+                with progress_bar("Filling Milvus") as on_progress:
                     index = await keeper.fill(embedder.dimension, on_progress)
                 rows = await milvus.count(index.collection)
                 message = f"Milvus names the candidates of searches now, of {counted(rows, 'segment')}."
     finally:
         await milvus.close()
     print_result({"engine": to, "segments": rows}, message, as_json=as_json)
-
-
-@contextmanager
-def _progress(label: str) -> Iterator[Callable[[int, int], None]]:
-    from rich.progress import Progress
-
-    console = progress_console()
-    with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task(label, total=None)
-        yield lambda done, of: bar.update(task, completed=done, total=of)
 
 
 async def _embed_library(
@@ -191,14 +180,12 @@ async def purge(
     Removes the deleted and expired documents of every user of a workspace.
     """
     from tools.library.catalogue import Documents
-    from tools.originals.originals import Originals
 
     settings = settings_for(workspace)
     if not confirmed(f"Remove every deleted document of the workspace {settings.workspace} for good?", yes):
         return Exit.USAGE
     async with opened_database(settings) as storage:
-        originals = Originals.of(settings, storage.database, storage.workspaces)
-        documents = Documents(storage.database, storage.workspaces, originals)
+        documents = Documents(storage.database, storage.workspaces, storage.originals)
         purged = await documents.purge(settings.workspace, older_than=timedelta(days=older_than_days))
     print_result(
         {"workspace": settings.workspace, "purged": purged}, f"Removed {counted(purged, 'document')}.", as_json=as_json

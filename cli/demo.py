@@ -121,7 +121,7 @@ async def _ask_all(citewell: "Citewell", identity: "Identity", model: str, stage
     from graph.context import Context
     from tools.sessions.run_request import RunRequest
 
-    context = Context(workspace=identity.workspace, user=identity.user, groups=list(identity.groups), model=model)
+    context = Context.of(identity, model=model)
     outcomes: list[AskOutcome] = []
     for number, question in enumerate(QUESTIONS, start=1):
         if question.follows_up:

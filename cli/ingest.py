@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from cli.command import Exit, Storage, awaited, opened_database, opened_embedder, settings_for
+from cli.command import Caller, Exit, Storage, acting, opened_database, opened_embedder
 from cli.console import progress_console
-from cli.options import AsJson, Owner, Readers, SpaceSlug, Tasks, UserName, WorkspaceName
+from cli.options import Owner, Readers, SpaceSlug, Tasks
 from cli.rendering.ingested_files import file_progress, show_reports
 
 if TYPE_CHECKING:
@@ -69,8 +69,9 @@ ForDialect = Annotated[
 ]
 
 
-@awaited
+@acting
 async def ingest(
+    by: Caller,
     paths: Paths,
     site: WholeSite = False,
     sitemap: FromSitemap = False,
@@ -83,48 +84,36 @@ async def ingest(
     on: On = "processes",
     tasks: Tasks = None,
     shared_paths: SharedPaths = False,
-    workspace: WorkspaceName = None,
-    user: UserName = None,
-    as_json: AsJson = False,
 ) -> Exit:
     """Add files, folders and web pages to the library.
 
     Unchanged files are skipped. A file that can't be read is reported with the reason, the others are ingested, and
     the exit code is 6.
     """
-    from tools.library.ingestion import Ingestor
     from tools.library.new_documents import NewDocument
-    from tools.library.sandbox import opened_sandbox
     from tools.web.addresses import is_address
 
     if site and sitemap:
         raise typer.BadParameter("--site and --sitemap exclude each other.")
-    settings = settings_for(workspace, user)
+    settings = by.settings()
     slug: Space | None = {"id": None, "slug": space} if space else None
     if dialect is not None:
         _check_dialect(dialect)
     if on == "ray":
         from cli.ray_ingest import ingest_on_ray
 
-        return show_reports(
-            await ingest_on_ray(settings, paths, owner, readers, slug, dialect, tasks, shared_paths), as_json
-        )
+        stored = await ingest_on_ray(settings, paths, owner, readers, slug, dialect, tasks, shared_paths)
+        return show_reports(stored, by.as_json)
     addresses = [path for path in paths if is_address(path)]
     files = [Path(path) for path in paths if not is_address(path)]
-    async with (
-        opened_database(settings) as storage,
-        opened_embedder(settings) as embedder,
-        opened_sandbox(settings.jobs, PROCESSES) as sandbox,
-    ):
-        await storage.workspaces.ensure(settings.workspace)
-        ingestor = Ingestor(storage.database, storage.workspaces, embedder, settings, sandbox, all_readers=True)
+    async with opened_ingestor(settings) as (storage, ingestor, sandbox):
         reports: list[Report] = []
         if files:
             fields = NewDocument(owner=owner, readers=readers, space=slug, dialect=dialect, source_type="file")
             reports = await ingest_shown(ingestor, storage.identity, files, fields)
         if addresses:
             extent: Extent = "site" if site else "sitemap" if sitemap else "page"
-            async with opened_pages(settings, storage, ingestor, sandbox) as pages:
+            async with opened_pages(storage, ingestor, sandbox) as pages:
                 for address in addresses:
                     found = pages.ingest_web(
                         storage.identity,
@@ -138,7 +127,7 @@ async def ingest(
                         depth=depth,
                     )
                     reports += await _shown(found, address)
-    return show_reports(reports, as_json)
+    return show_reports(reports, by.as_json)
 
 
 def _check_dialect(name: str) -> None:
@@ -177,17 +166,30 @@ async def ingest_shown(
 
 
 @asynccontextmanager
-async def opened_pages(
-    settings: "Settings", storage: Storage, ingestor: "Ingestor", sandbox: "Sandbox"
-) -> "AsyncIterator[WebPages]":
+async def opened_ingestor(settings: "Settings") -> "AsyncIterator[tuple[Storage, Ingestor, Sandbox]]":
+    """Open the library for new documents of a workspace, which is made where there is none, with who reads files."""
+    from tools.library.ingestion import Ingestor
+    from tools.library.sandbox import opened_sandbox
+
+    async with (
+        opened_database(settings) as storage,
+        opened_embedder(settings) as embedder,
+        opened_sandbox(settings.jobs, PROCESSES) as sandbox,
+    ):
+        await storage.workspaces.ensure(settings.workspace)
+        ingestor = Ingestor(storage.database, storage.workspaces, embedder, settings, sandbox, all_readers=True)
+        yield storage, ingestor, sandbox
+
+
+@asynccontextmanager
+async def opened_pages(storage: Storage, ingestor: "Ingestor", sandbox: "Sandbox") -> "AsyncIterator[WebPages]":
     """Open the ingestor of web pages; close its connections on exit."""
     from tools.library.catalogue import Documents
     from tools.library.web_pages import WebPages
-    from tools.originals.originals import Originals
     from tools.web.sites import WebReader
 
-    reader = WebReader(settings, sandbox)
-    originals = Originals.of(settings, storage.database, storage.workspaces)
+    reader = WebReader(storage.settings, sandbox)
+    originals = storage.originals
     documents = Documents(storage.database, storage.workspaces, originals)
     try:
         yield WebPages(reader, ingestor, documents, originals)

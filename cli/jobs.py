@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from cli.command import Storage, awaited, opened_database, opened_embedder, settings_for
+from cli.command import Caller, Storage, acting, awaited, opened_database, opened_embedder, settings_for
 from cli.console import print_json, print_rows, progress_console, result_console
-from cli.options import AsJson, Cursor, UserName, WorkspaceName, as_id
+from cli.options import AsJson, Cursor, as_id
 from text.counted import counted
 
 if TYPE_CHECKING:
@@ -29,16 +29,10 @@ MOST_SHOWN = 50  # refused files, on a terminal
 
 
 @jobs.command("list")
-@awaited
-async def list_(
-    limit: Limit = 50,
-    cursor: Cursor = None,
-    workspace: WorkspaceName = None,
-    user: UserName = None,
-    as_json: AsJson = False,
-) -> None:
+@acting
+async def list_(by: Caller, limit: Limit = 50, cursor: Cursor = None) -> None:
     """List your jobs, the newest first."""
-    async with opened_database(settings_for(workspace, user)) as storage:
+    async with by.storage() as storage:
         page = await _jobs(storage).list_jobs(storage.identity, limit=limit, cursor=cursor)
     rows = [
         [
@@ -54,24 +48,24 @@ async def list_(
         {"jobs": page.jobs, "next_cursor": page.next_cursor},
         ["Job", "State", "Files", "Refused", "Begun"],
         rows,
-        as_json=as_json,
+        as_json=by.as_json,
         numbers={2, 3},
         more=page.next_cursor and f"citewell jobs list --cursor {page.next_cursor}",
     )
 
 
 @jobs.command()
-@awaited
-async def show(job_id: JobId, workspace: WorkspaceName = None, user: UserName = None, as_json: AsJson = False) -> None:
+@acting
+async def show(by: Caller, job_id: JobId) -> None:
     """Show how far a job is, and what it refused."""
     from tools.library.job_store import JobDetail
 
-    async with opened_database(settings_for(workspace, user)) as storage:
+    async with by.storage() as storage:
         of_user, identity = _jobs(storage), storage.identity
         job = await of_user.get(identity, as_id(job_id, "job"))
         refused = await of_user.files(identity, job.job_id, state="refused", limit=MOST_SHOWN)
     detail = JobDetail(job, refused.files, refused.next_after)
-    if as_json:
+    if by.as_json:
         print_json({"job": job, "refused": refused.files, "next_after": refused.next_after})
     else:
         _print(detail)
@@ -80,16 +74,14 @@ async def show(job_id: JobId, workspace: WorkspaceName = None, user: UserName = 
 def _changing(action: Action) -> Callable[..., None]:
     """Return the command that does so to a job."""
 
-    @awaited
-    async def change(
-        job_id: JobId, workspace: WorkspaceName = None, user: UserName = None, as_json: AsJson = False
-    ) -> None:
+    @acting
+    async def change(by: Caller, job_id: JobId) -> None:
         from tools.library.job_store import JobDetail
 
-        async with opened_database(settings_for(workspace, user)) as storage:
+        async with by.storage() as storage:
             change: Change = getattr(_jobs(storage), action)
             job = await change(storage.identity, as_id(job_id, "job"))
-        if as_json:
+        if by.as_json:
             print_json(job)
         else:
             _print(JobDetail(job))

@@ -4,9 +4,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cli.command import Storage, awaited, opened_database, settings_for
+from cli.command import Caller, Storage, acting, awaited, opened_database, settings_for
 from cli.console import print_result, print_rows, progress_console
-from cli.options import AsJson, UserName, WorkspaceName, Yes, confirmed
+from cli.options import AsJson, WorkspaceName, Yes, confirmed
 from graph.errors import InvalidRequest
 from text.counted import counted
 
@@ -64,10 +64,9 @@ CREATED = (
 
 
 @keys.command()
-@awaited
+@acting
 async def create(
-    workspace: WorkspaceName = None,
-    user: UserName = None,
+    by: Caller,
     label: Label = "",
     scope: Scopes = None,
     space: Spaces = None,
@@ -76,7 +75,6 @@ async def create(
     a_minute: Minutely = None,
     a_minute_by_address: MinutelyByAddress = None,
     runs_a_day: RunsADay = None,
-    as_json: AsJson = False,
 ) -> None:
     """Create a key that authenticates as a user of a workspace. It is shown only once.
 
@@ -88,12 +86,12 @@ async def create(
 
     words = None if scope is None else ",".join(scope).replace(",", " ").split()
     terms = KeyTerms.asked_for(words, space, origin or (), public, (a_minute, a_minute_by_address, runs_a_day))
-    async with opened_database(settings_for(workspace, user or terms.user())) as storage:
+    async with opened_database(settings_for(by.workspace, by.user or terms.user())) as storage:
         me, stored = storage.identity, _keys(storage)
         key = await stored.create(me.workspace, me.user, label=label, terms=terms)
         made = await stored.get(me.workspace, key_id(key))
-    print_result({"key": key, **{name: getattr(made, name) for name in CREATED}}, key, as_json=as_json)
-    if not as_json:
+    by.tell({"key": key, **{name: getattr(made, name) for name in CREATED}}, key)
+    if not by.as_json:
         progress_console().print(
             f"The key {made.key_id} authenticates as the user {me.user} of the workspace {me.workspace}. "
             f"It may {_in_words(made)}. It is not shown again.",

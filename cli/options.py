@@ -4,9 +4,8 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 from uuid import UUID
 
 import typer
@@ -116,13 +115,7 @@ Most = Annotated[
 ]
 
 
-class Retriever(StrEnum):
-    """The retriever: our own hybrid search, or LangChain's vector store over the same library."""
-
-    OURS = "ours"
-    LANGCHAIN = "langchain"
-
-
+Retriever = Literal["ours", "langchain"]
 RetrieverChoice = Annotated[
     Retriever,
     typer.Option("--retriever", help="The retriever: our own, or LangChain's vector store on the same library."),

@@ -5,9 +5,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from cli.command import awaited, identity_of, opened_database, settings_for
+from cli.command import Caller, acting
 from cli.console import print_json, progress_console, result_console
-from cli.options import AsJson, UserName, WorkspaceName
 
 if TYPE_CHECKING:
     from tools.spending.charges import LimitUse, SpentRow
@@ -19,15 +18,8 @@ Days = Annotated[int, typer.Option(min=1, max=3660, help="How many days, up to t
 OnlyMe = Annotated[bool, typer.Option("--me", help="Only what CITEWELL_USER or --user spent.")]
 
 
-@awaited
-async def spending(
-    by: Group = "day",
-    days: Days = 30,
-    me: OnlyMe = False,
-    workspace: WorkspaceName = None,
-    user: UserName = None,
-    as_json: AsJson = False,
-) -> None:
+@acting
+async def spending(caller: Caller, by: Group = "day", days: Days = 30, me: OnlyMe = False) -> None:
     """Show what a workspace spent on models, and what is left of today's limits.
 
     Costs are exact, by the prices in CITEWELL_SPENDING__PRICES. Of a model without a price no cost is known; its
@@ -35,16 +27,15 @@ async def spending(
     """
     from tools.spending.charges import Spending
 
-    settings = settings_for(workspace, user)
-    identity = identity_of(settings)
-    async with opened_database(settings) as storage:
+    async with caller.storage() as storage:
+        settings, identity = storage.settings, storage.identity
         spent = Spending(storage.database, storage.workspaces, settings.spending)
         until = spent.gate.today()
         since = until - timedelta(days=days - 1)
         rows = await spent.report(identity, by, since=since, until=until, everyone=not me)
-        total = await spent.total(identity, since=since, until=until, everyone=not me)
+        [total] = await spent.report(identity, None, since=since, until=until, everyone=not me)
         limits = await spent.limits(identity, everyone=not me)
-    if as_json:
+    if caller.as_json:
         print_json(
             {
                 "by": by,

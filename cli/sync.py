@@ -7,10 +7,10 @@ from uuid import uuid4
 
 import typer
 
-from cli.command import Exit, Storage, awaited, identity_of, opened_database, opened_embedder, settings_for
-from cli.console import print_json, print_result, print_rows, progress_console, result_console
-from cli.ingest import PROCESSES, opened_pages
-from cli.options import AsJson, Owner, Readers, SpaceSlug, UserName, WorkspaceName, Yes, as_id, confirmed
+from cli.command import Caller, Exit, Storage, acting
+from cli.console import print_json, print_rows, progress_console, result_console
+from cli.ingest import opened_ingestor, opened_pages
+from cli.options import Owner, Readers, SpaceSlug, Yes, as_id, confirmed
 from cli.rendering.ingested_files import similar
 from text.counted import counted
 
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from tools.library.sandbox import Sandbox
     from tools.library.source_records import Kind, Sources, SyncedSource
     from tools.library.syncing import Syncer, SyncReport
-    from tools.settings import Settings
 
 Location = Annotated[
     str,
@@ -45,8 +44,9 @@ MostDeleted = Annotated[
 Every = Annotated[float, typer.Option(min=5, help="Seconds until what is watched is looked at without a notification.")]
 
 
-@awaited
+@acting
 async def sync(
+    by: Caller,
     location: Location,
     watch: Watch = False,
     dry_run: DryRun = False,
@@ -62,22 +62,19 @@ async def sync(
     most_deleted: MostDeleted = 0.3,
     every: Every = 300,
     yes: Yes = False,
-    workspace: WorkspaceName = None,
-    user: UserName = None,
-    as_json: AsJson = False,
 ) -> Exit:
     """Bring the library in step with a folder, a site, a git repository or a bucket.
 
     What is new is ingested, what changed replaced, what moved keeps its document, what is gone is deleted. Files that
     can't be read are reported, and the exit code is 6. A source keeps its readers until --reader names others.
     """
-    if watch and (dry_run or as_json):
+    if watch and (dry_run or by.as_json):
         raise typer.BadParameter("--watch excludes --dry-run and --json.")
     extent = "sitemap" if sitemap else "page" if page else None
     wanted = {"space": space, "link": link, "ref": ref, "folder": folder, "extent": extent}
     kind = _kind(location, git=bool(git or folder or ref))
     how = _How(location, kind, wanted, owner, readers, 1.0 if yes else most_deleted, dry_run, watch, every)
-    return await how.run(settings_for(workspace, user), as_json)
+    return await how.run(by)
 
 
 def _kind(location: str, *, git: bool) -> "Kind":
@@ -102,27 +99,18 @@ class _How:
     watch: bool
     every: float
 
-    async def run(self, settings: "Settings", as_json: bool) -> Exit:
+    async def run(self, by: Caller) -> Exit:
         """Sync once, or again and again."""
-        from tools.library.ingestion import Ingestor
-        from tools.library.sandbox import opened_sandbox
-        from tools.library.source_records import Sources
         from tools.library.syncing import Syncer
 
-        async with (
-            opened_database(settings) as storage,
-            opened_embedder(settings) as embedder,
-            opened_sandbox(settings.jobs, PROCESSES) as sandbox,
-        ):
-            await storage.workspaces.ensure(settings.workspace)
-            ingestor = Ingestor(storage.database, storage.workspaces, embedder, settings, sandbox, all_readers=True)
-            sources = Sources(storage.database, storage.workspaces)
-            identity = identity_of(settings)
-            async with opened_pages(settings, storage, ingestor, sandbox) as pages:
+        settings = by.settings()
+        async with opened_ingestor(settings) as (storage, ingestor, sandbox):
+            identity = storage.identity
+            async with opened_pages(storage, ingestor, sandbox) as pages:
                 syncer = Syncer(storage.database, storage.workspaces, ingestor, settings, roots=None, pages=pages)
-                source = await self._source(sources, identity)
+                source = await self._source(_sources(storage), identity)
                 report = await self._sync(syncer, identity, source)
-                if as_json:
+                if by.as_json:
                     print_json(asdict(report))
                 else:
                     _show(report)
@@ -244,27 +232,20 @@ KeepDocuments = Annotated[bool, typer.Option("--keep-documents", help="Leave its
 
 
 @sources_.command("list")
-@awaited
-async def list_(workspace: WorkspaceName = None, user: UserName = None, as_json: AsJson = False) -> None:
+@acting
+async def list_(by: Caller) -> None:
     """List the sources with their documents, when they were last seen, and what ended their last sync early."""
-    async with opened_database(settings_for(workspace, user)) as storage:
+    async with by.storage() as storage:
         found = await _sources(storage).list(storage.identity)
     columns = ["Source", "Kind", "Location", "Documents", "Synced", "Problem"]
-    print_rows({"sources": found}, columns, [_row(source) for source in found], as_json=as_json, numbers={3})
+    print_rows({"sources": found}, columns, [_row(source) for source in found], as_json=by.as_json, numbers={3})
 
 
 @sources_.command()
-@awaited
-async def delete(
-    source_id: SourceId,
-    keep_documents: KeepDocuments = False,
-    yes: Yes = False,
-    workspace: WorkspaceName = None,
-    user: UserName = None,
-    as_json: AsJson = False,
-) -> Exit:
+@acting
+async def delete(by: Caller, source_id: SourceId, keep_documents: KeepDocuments = False, yes: Yes = False) -> Exit:
     """Delete a source, and its documents that no other source has."""
-    async with opened_database(settings_for(workspace, user)) as storage:
+    async with by.storage() as storage:
         sources = _sources(storage)
         source = await sources.get(storage.identity, as_id(source_id, "source"))
         what = "and keep" if keep_documents else "with"
@@ -273,11 +254,8 @@ async def delete(
         ):
             return Exit.USAGE
         deleted = await sources.delete(storage.identity, source.source_id, with_documents=not keep_documents)
-    print_result(
-        {"source_id": source.source_id, "deleted": True, "documents_deleted": deleted},
-        f"Deleted {source.location}, and {counted(deleted, 'document')}.",
-        as_json=as_json,
-    )
+    gone = {"source_id": source.source_id, "deleted": True, "documents_deleted": deleted}
+    by.tell(gone, f"Deleted {source.location}, and {counted(deleted, 'document')}.")
     return Exit.OK
 
 

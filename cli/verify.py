@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cli.ask import Model, ModelCalls, Seconds, Tokens
-from cli.command import Exit, awaited, identity_of, settings_for
+from cli.command import Caller, Exit, acting, identity_of
 from cli.console import print_json, progress_console, result_console
 from cli.nearest_names import refuse_unknown_spaces, telling_nearest_workspace
-from cli.options import AsJson, SearchedPages, Spaces, UserName, WorkspaceName, as_id
+from cli.options import SearchedPages, Spaces, as_id
 from graph.errors import InvalidRequest
 from graph.evidence import Identity
 from graph.usage import Meter
@@ -44,8 +44,9 @@ Strict = Annotated[bool, typer.Option("--strict", help="Fail on claims that are 
 NoJudge = Annotated[bool, typer.Option("--no-judge", help="Decide by code alone, without asking a model.")]
 
 
-@awaited
+@acting
 async def verify(
+    by: Caller,
     file: File = STDIN,
     claims: ClaimsFile = None,
     source: Sources = None,
@@ -59,9 +60,6 @@ async def verify(
     max_model_calls: ModelCalls = 8,
     max_tokens: Tokens = None,
     max_seconds: Seconds = 120.0,
-    workspace: WorkspaceName = None,
-    user: UserName = None,
-    as_json: AsJson = False,
 ) -> Exit:
     """Verify each claim of a Markdown text, against files or the library.
 
@@ -79,7 +77,7 @@ async def verify(
             f"{name}: the text is checked against the files of --source.",
             suggestion="Leave one of them out, or ingest the files and verify against the library.",
         )
-    settings = settings_for(workspace, user)
+    settings = by.settings()
     texts = [_given_text(path) for path in source or ()]
     listed = None if claims is None else _claims(_decoded(_bytes(str(claims), "--claims"), "--claims", str(claims)))
     text = "" if claims is not None else _decoded(_bytes(file, "FILE"), "FILE", file)
@@ -93,7 +91,7 @@ async def verify(
             found = await verify_answer(text, evidence, verifier, question, strict=strict)
         else:
             found = await verify_claims(listed, evidence, verifier, question, strict=strict)
-    if as_json:
+    if by.as_json:
         print_json(found)
     else:
         _show(found, source or [])

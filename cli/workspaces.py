@@ -1,8 +1,7 @@
 """citewell workspaces: create, list and delete tenants, move them, and say which tables hold their segments."""
 
 from dataclasses import asdict
-from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -58,13 +57,7 @@ Abandon = Annotated[
 LEAVING = ("copying", "draining", "closed", "sealed")
 
 
-class Tables(StrEnum):
-    """The tables that hold a workspace's segments."""
-
-    OWN = "own"
-    SHARED = "shared"
-
-
+Tables = Literal["own", "shared"]
 Which = Annotated[Tables, typer.Argument(help="Its own, or those that small workspaces share.", show_default=False)]
 
 
@@ -110,7 +103,7 @@ async def tables(name: Name, which: Which, as_json: AsJson = False) -> None:
     """Move a workspace's segments to tables of its own, or back to the shared ones, while it is in use."""
     from tools.retrieval.placing import give_own_tables, share_tables_again
 
-    move = give_own_tables if which is Tables.OWN else share_tables_again
+    move = give_own_tables if which == "own" else share_tables_again
     async with opened_database(settings_for()) as storage:
         number = await storage.workspaces.number(name)
         async with storage.database.connection() as connection:
@@ -178,11 +171,9 @@ async def move(
 async def delete(name: Name, yes: Yes = False, as_json: AsJson = False) -> Exit:
     """Delete a workspace with its documents, sessions and everything else it holds."""
     from graph.errors import InvalidRequest
-    from tools.originals.originals import Originals
     from tools.storage.tenants import UnknownWorkspace
 
-    settings = settings_for()
-    async with opened_database(settings) as storage:
+    async with opened_database(settings_for()) as storage:
         workspace = next((w for w in await storage.workspaces.list() if w.name == name), None)
         if workspace is None:
             raise UnknownWorkspace(name, suggestion="See `citewell workspaces list`.")
@@ -195,7 +186,7 @@ async def delete(name: Name, yes: Yes = False, as_json: AsJson = False) -> Exit:
         description = f"{name} with {held}"
         if not confirmed(f"Delete {description} for good?", yes):
             return Exit.USAGE
-        await Originals.of(settings, storage.database, storage.workspaces).delete_workspace(name)
+        await storage.originals.delete_workspace(name)
         await storage.workspaces.delete(name)
     counts = {"documents": workspace.documents, "sessions": workspace.sessions}
     print_result({"workspace": name, "deleted": True, **counts}, f"Deleted {description}.", as_json=as_json)
@@ -260,7 +251,7 @@ async def _abandon(name: str, to: str | None, as_json: bool) -> None:
 
 
 def _in_words(which: Tables) -> str:
-    return "tables of its own" if which is Tables.OWN else "the shared tables"
+    return "tables of its own" if which == "own" else "the shared tables"
 
 
 def _move_in_words(workspace: "WorkspaceSummary") -> str:

@@ -10,13 +10,14 @@ from dataclasses import dataclass
 from functools import lru_cache
 from html import unescape
 
-from text.normal_forms import fold, fold_case
+from text.normal_forms import fold_case, unify_signs
 from text.scripts import HAN_AND_KANA
 
 MOST = 0.5  # a quote inside a passage hits if it is more than this share of it
 ENOUGH_WORDS = 0.75
 _UNIT = re.compile(rf"[{HAN_AND_KANA}]+|[^\W{HAN_AND_KANA}]+")
 _HAN = re.compile(rf"[{HAN_AND_KANA}]")
+_REFERENCE_MARK = re.compile(r"\[\^?\d{1,4}\]")
 
 
 @dataclass(frozen=True, order=True, slots=True)
@@ -39,17 +40,21 @@ class Trap:
     governs: str
 
 
+def _folded(text: str) -> str:
+    return _REFERENCE_MARK.sub(" ", fold_case(unify_signs(unescape(text))))
+
+
 @lru_cache(maxsize=4096)
 def plain(text: str) -> str:
     """Return a text without white space, with notation, width, case and entities folded."""
-    return "".join(fold_case(fold(unescape(text))).split())
+    return "".join(_folded(text).split())
 
 
 @lru_cache(maxsize=4096)
 def units(text: str) -> Counter[str]:
     """Count a text's words; a run of Chinese or Japanese characters counts by its pairs, a single one by itself."""
     counted: Counter[str] = Counter()
-    for found in _UNIT.findall(fold_case(fold(unescape(text)))):
+    for found in _UNIT.findall(_folded(text)):
         paired = len(found) > 1 and _HAN.match(found) is not None
         counted.update([found[at : at + 2] for at in range(len(found) - 1)] if paired else [found])
     return counted

@@ -54,10 +54,8 @@ class RunOptions:
 
     def context(self, identity: Identity) -> Context:
         """Return the configuration of one run, without a time limit, since its duration is a figure."""
-        return Context(
-            workspace=identity.workspace,
-            user=identity.user,
-            groups=list(identity.groups),
+        return Context.of(
+            identity,
             model=self.model,
             effort=self.effort,
             top_k=self.top_k,

@@ -36,22 +36,13 @@ Update = Mapping[str, Any]
 CitewellGraph = StateGraph[State, Context, InputState, State]
 
 
-class BoundNode(Protocol):
-    """A node whose ports are bound, so that it needs only a meter."""
-
-    def __call__(self, state: State, runtime: Runtime[Context], *, meter: Meter) -> Awaitable[Update]: ...
+BoundNode = Callable[..., Awaitable[Update]]  # a node whose ports are bound, so that it needs only a meter
 
 
 class StepNode(Protocol):
-    """A node as LangGraph calls it."""
+    """A node as LangGraph calls it; one that runs further steps returns a Command, which says what follows them."""
 
-    def __call__(self, state: State, runtime: Runtime[Context]) -> Awaitable[Update]: ...
-
-
-class JoinedNode(Protocol):
-    """A node that runs further steps, and says what follows them."""
-
-    def __call__(self, state: State, runtime: Runtime[Context]) -> Awaitable[Command[str]]: ...
+    def __call__(self, state: State, runtime: Runtime[Context]) -> Awaitable[Any]: ...
 
 
 Binding = Callable[[Resources, Family], BoundNode]
@@ -85,9 +76,7 @@ BINDINGS: Mapping[str, Binding] = {
     "check_claims": lambda run, family: partial(
         check_claims, checker=family.checker, judge=family.judge, reader=run.reader
     ),
-    "assess_quality": lambda run, family: partial(
-        assess_quality, coverage=run.coverage, assessor=family.assessor, reader=run.reader
-    ),
+    "assess_quality": lambda run, family: partial(assess_quality, assessor=family.assessor, reader=run.reader),
     "abstain": lambda run, family: partial(
         abstain, reader=run.reader, languages=run.languages, catalogue=run.catalogue, family=family.name
     ),
@@ -136,7 +125,7 @@ def inline(router: Router) -> Callable[[State], Awaitable[Any]]:
 APART = frozenset({*get_args(Outside), END})  # what a search outside has found is kept before anything else is done
 
 
-def join(name: str, steps: Mapping[str, StepNode]) -> JoinedNode:
+def join(name: str, steps: Mapping[str, StepNode]) -> StepNode:
     """Return a step that goes on to those behind it in its own super-step, which costs more than most of them do.
 
     It ends before a search outside, before several steps side by side, and behind one that called a model, whose

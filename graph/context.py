@@ -1,7 +1,7 @@
 """Configuration of one run, in JSON-compatible fields that Studio can show and a request can set."""
 
 from dataclasses import dataclass, field
-from typing import Annotated
+from typing import Annotated, Any, Self
 
 from pydantic import Field
 
@@ -39,6 +39,11 @@ class Context:
     max_rewrites: Annotated[int, Field(ge=0, le=2)] = 1
     max_repairs: Annotated[int, Field(ge=0, le=2)] = 1
     assess_with_model: bool = False
+
+    @classmethod
+    def of(cls, identity: Identity, **fields: Any) -> Self:
+        """Return the settings of a run that an identity asks for."""
+        return cls(workspace=identity.workspace, user=identity.user, groups=list(identity.groups), **fields)
 
     @property
     def identity(self) -> Identity:

@@ -464,20 +464,13 @@ class WrittenSection:
     open: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class CheckResult:
-    """The claims of each section, in order."""
-
-    sections: tuple[tuple[CheckedClaim, ...], ...]
-
-
 class ClaimChecker(Protocol):
     def read_ahead(self, segments: Sequence[Segment]) -> None:
         """Start to read segments that claims will be checked against, so that the first one need not wait for that."""
         ...
 
-    async def check(self, sections: Sequence[WrittenSection], *, meter: Meter) -> CheckResult:
-        """Split sections into claims and find the best supporting spans of each, without a model.
+    async def check(self, section: WrittenSection) -> Sequence[CheckedClaim]:
+        """Split a section into claims and find the best supporting spans of each, without a model.
 
         Claims come in order and do not overlap. The proofs of one that is open are what a judge reads it against:
         spans of what its section cites, and with the origin ``matched`` of others that are nearer to it.
@@ -542,12 +535,6 @@ class Judge(Protocol):
         A verdict is ``supported``, ``contradicted`` or ``unsupported``; a part of the reply that can't be read is a
         Judgement without a verdict. Raises DependencyFailed or BudgetExhausted where no claim could be judged.
         """
-        ...
-
-
-class QuestionCoverage(Protocol):
-    def __call__(self, question: str, texts: Sequence[str]) -> float:
-        """Return the share of a question's content words that the texts together contain, in [0, 1]."""
         ...
 
 
@@ -658,7 +645,6 @@ class Resources:
     searcher: SegmentSearcher
     reader: SegmentReader
     families: Families
-    coverage: QuestionCoverage
     passages: PassageFinder | None = None
     web: WebSearcher | None = None
     mcp: McpSearcher | None = None

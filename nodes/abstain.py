@@ -14,16 +14,7 @@ from answers.links import without_marks
 from answers.notices import notices_of
 from graph.context import Context
 from graph.events import SectionFinished, SectionStarted, TextDelta
-from graph.evidence import (
-    FamilyName,
-    Identity,
-    MissingPage,
-    NoticeCode,
-    Refusal,
-    Section,
-    Segment,
-    StopReason,
-)
+from graph.evidence import FamilyName, Identity, Refusal, Section, Segment, StopReason
 from graph.ports import Catalogue, LibraryLanguages, SegmentReader
 from graph.routing import outside_failed
 from graph.rows import ClaimRow
@@ -64,7 +55,6 @@ async def abstain(
     near = [row["segment_id"] for row in nearest_sources(state.candidates, state.repeated, state.nearest)]
     segments = await reader.read_segments(near, runtime.context.identity) if near else []
     reason = abstention_reason(state)
-    # A title can contain a link, and a query can be a model's words.
     in_library = any(name in OF_THE_LIBRARY for names in state.plan for name in names)
     if reason == "nothing_found" and in_library and await _is_empty(catalogue, runtime.context.identity):
         reason = "library_empty"
@@ -73,25 +63,6 @@ async def abstain(
     web_failed = outside_failed(state)
     missing = state.places["missing"] if state.places is not None and not state.candidates else None
     says_so = family == "extractive" and reason != "library_empty" and (in_library or not web_failed) and not missing
-    of_itself = notices_of(state) if says_so else []
-    wording = refusal(
-        reason,
-        state.tried,
-        segments,
-        state.language,
-        in_library=in_library,
-        web_failed=web_failed,
-        written_in=foreign,
-        notices=of_itself,
-        missing=missing,
-    )
-    text, removed = filter_links(wording, [], {})
-    index = len(state.sections)
-    emit_removed(removed, index, runtime.stream_writer)
-    runtime.stream_writer(SectionStarted(section_index=index, fallback=state.fallback))
-    runtime.stream_writer(TextDelta(section_index=index, delta=text))
-    runtime.stream_writer(SectionFinished(section_index=index, text=text, source_ids=[]))
-    sections = [*state.sections, Section(text=text, source_ids=[])]
     capped = STOP_REASONS.get(state.exhausted)  # a step that was cut might have found an answer
     parts = Refusal(
         code=capped or reason,
@@ -100,12 +71,19 @@ async def abstain(
         web_failed=web_failed,
         written_in=list(foreign),
     )
-    if of_itself:
-        parts["notices"] = of_itself
+    if says_so and (notices := notices_of(state)):
+        parts["notices"] = notices
     if missing is not None:
         parts["missing_page"] = missing
+    # A title can contain a link, and a query can be a model's words.
+    text, removed = filter_links(refusal(reason, parts, segments, state.language), [], {})
+    index = len(state.sections)
+    emit_removed(removed, index, runtime.stream_writer)
+    runtime.stream_writer(SectionStarted(section_index=index, fallback=state.fallback))
+    runtime.stream_writer(TextDelta(section_index=index, delta=text))
+    runtime.stream_writer(SectionFinished(section_index=index, text=text, source_ids=[]))
     return {
-        "sections": sections,
+        "sections": [*state.sections, Section(text=text, source_ids=[])],
         "refusal": parts,
         "claims": [],
         "outcome": "abstained",
@@ -135,49 +113,36 @@ def abstention_reason(state: State) -> StopReason:
     return "insufficient_evidence" if state.sources else "nothing_relevant"
 
 
-def refusal(
-    reason: StopReason,
-    tried: list[str],
-    near: list[Segment],
-    language: str,
-    *,
-    in_library: bool = True,
-    web_failed: bool = False,
-    written_in: Sequence[str] = (),
-    notices: Sequence[NoticeCode] = (),
-    missing: MissingPage | None = None,
-) -> str:
-    """Return the text of the refusal, with the queries as searched, and each title and heading once.
+def refusal(reason: StopReason, parts: Refusal, near: Sequence[Segment], language: str) -> str:
+    """Return the text of a refusal, with the queries as searched, and each title and heading that came near once.
 
-    ``in_library`` is False where the web alone was searched. A web search that failed is said to have failed.
-    ``written_in`` are languages of the library that the question was not searched in. Of ``notices``, what the family
-    can't do stands in place of what was not found, and how a model is added last. Of a page that is ``missing`` that is
-    said alone.
+    Of the notices, what the family can't do stands in place of what was not found, and how a model is added last. Of a
+    page that is missing that is said alone.
     """
-    wording = prompts.lines(language)
-    if missing is not None:
+    wording, notices = prompts.lines(language), parts.get("notices", [])
+    if (missing := parts.get("missing_page")) is not None:
         return (wording.no_page_in if missing["title"] else wording.no_page).format_map(missing)
     how = [wording.add_model] if "add_model" in notices else []
     if reason == "library_not_allowed":
         return prompts.join_lines(language, [wording.only_library, *how])
     if reason == "library_empty":
         return prompts.join_lines(language, [wording.catalogue_empty, wording.fill_library])
-    if web_failed and not in_library:
+    if parts["web_failed"] and not parts["library"]:
         return wording.web_failed
     between = "；" if language in prompts.UNSPACED else "; "
-    searched = wording.searched.format(queries=between.join(f"“{excerpt(query, LONGEST_QUERY)}”" for query in tried))
-    sentences = [wording.nothing_found if in_library else wording.nothing_on_web, searched]
+    searched = wording.searched.format(queries=between.join(f"“{query}”" for query in parts["tried"]))
+    sentences = [wording.nothing_found if parts["library"] else wording.nothing_on_web, searched]
     if near:
         places = between.join(dict.fromkeys(place_label(segment) for segment in near))
         sentences = [wording.not_in_library, searched, wording.nearest.format(places=places)]
-    if named := [wording.languages[code] for code in written_in if code in wording.languages]:
+    if named := [wording.languages[code] for code in parts["written_in"] if code in wording.languages]:
         listed = (
             named[0] if len(named) == 1 else wording.both.format(one=wording.comma.join(named[:-1]), other=named[-1])
         )
         sentences.append(wording.written_in.format(languages=listed))
     if "quotes_only" in notices:
         sentences = [wording.quotes_only, *sentences[bool(near) :]]
-    return prompts.join_lines(language, sentences + [wording.web_failed] * web_failed + how)
+    return prompts.join_lines(language, sentences + [wording.web_failed] * parts["web_failed"] + how)
 
 
 def place_label(segment: Segment) -> str:

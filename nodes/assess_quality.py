@@ -6,12 +6,12 @@ from typing import Literal
 from langgraph.runtime import Runtime
 from typing_extensions import TypedDict
 
-from answers.checking import assessed
+from answers.checking import assessed, question_coverage
 from graph.context import Context
 from graph.errors import BudgetExhausted, DependencyFailed, fallback_failure
 from graph.events import AnswerAssessed
 from graph.evidence import Assessment, Failure, StopReason, answer_text
-from graph.ports import QualityAssessor, QuestionCoverage, SegmentReader
+from graph.ports import QualityAssessor, SegmentReader
 from graph.reasons import Reason
 from graph.rows import ClaimRow
 from graph.state import State
@@ -32,7 +32,6 @@ async def assess_quality(
     state: State,
     runtime: Runtime[Context],
     *,
-    coverage: QuestionCoverage,
     assessor: QualityAssessor | None,
     reader: SegmentReader,
     meter: Meter,
@@ -48,7 +47,7 @@ async def assess_quality(
         written = state.sections
     claims = [row for row in state.claims if row["section_index"] < len(written)]
     answer = answer_text([section for section in written if "notice" not in section])
-    covered = coverage(state.standalone_question, [answer, *await _cited(claims, runtime.context, reader)])
+    covered = question_coverage(state.standalone_question, [answer, *await _cited(claims, runtime.context, reader)])
     score, failure = None, None
     if assessor is not None and runtime.context.assess_with_model:
         score, failure = await _model_score(assessor, state, answer, meter)

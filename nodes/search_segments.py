@@ -1,11 +1,9 @@
 """Search the library for segments relevant to the standalone question."""
 
-from collections.abc import Sequence
-
 from langgraph.runtime import Runtime
 from typing_extensions import TypedDict
 
-from answers.fusion import hits_beside, search_wordings
+from answers.fusion import hits_beside, search_wordings, sources_found
 from answers.links import without_marks
 from answers.named_places import place_rows
 from graph.context import Context
@@ -13,7 +11,6 @@ from graph.errors import DependencyFailed
 from graph.events import SearchFailed, SourcesFound
 from graph.evidence import Hit
 from graph.ports import SearchQuery, SegmentSearcher
-from graph.reasons import why
 from graph.rows import Found, SourceRow
 from graph.state import State
 from graph.usage import Meter
@@ -43,7 +40,7 @@ async def search_segments(
     document_ids = tuple(state.page_ids) if context.only_selected_pages else ()
     if places is not None:
         if places["missing"] or 0 < len(named) <= MOST_OF_PLACE:
-            runtime.stream_writer(_found(state.query, len(named)))
+            runtime.stream_writer(SourcesFound(kind="search", query=without_marks(state.query), count=len(named)))
             return {"candidates": Found(found=named)}
         document_ids = tuple(places["documents"] or {span["document_id"]: None for span in places["spans"]})
     query = SearchQuery(
@@ -63,7 +60,7 @@ async def search_segments(
             raise
         return {"candidates": Found(found=[])}
     for wording, result in results:
-        runtime.stream_writer(_found(wording, len(result.hits), result.degraded, result.also_searched))
+        runtime.stream_writer(sources_found("search", wording, result))
     hits = [hit for _, result in results for hit in result.hits]
     if named:  # of a long place what a search finds best, in reading order
         best = {hit.segment_id for hit in hits}
@@ -71,17 +68,6 @@ async def search_segments(
         return {"candidates": Found(found=found)}
     beside = hits_beside(hits)
     return {"candidates": Found(found=[_row(hit, beside.get(hit.segment_id)) for hit in hits])}
-
-
-def _found(query: str, count: int, degraded: str | None = None, also_searched: Sequence[str] = ()) -> SourcesFound:
-    return SourcesFound(
-        kind="search",
-        query=without_marks(query),
-        count=count,
-        degraded=degraded,
-        why=why(degraded),
-        also_searched=list(also_searched),
-    )
 
 
 def _row(hit: Hit, beside: str | None) -> SourceRow:

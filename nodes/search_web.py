@@ -3,13 +3,12 @@
 from langgraph.runtime import Runtime
 from typing_extensions import TypedDict
 
-from answers.links import without_marks
+from answers.fusion import outside_rows, sources_found
 from graph.context import Context
 from graph.errors import DependencyFailed
-from graph.events import SearchFailed, SourcesFound
+from graph.events import SearchFailed
 from graph.ports import WebSearcher
-from graph.reasons import why
-from graph.rows import Found, SourceRow
+from graph.rows import Found
 from graph.state import State
 from graph.usage import Meter
 
@@ -38,18 +37,5 @@ async def search_web(
     except DependencyFailed as error:
         runtime.stream_writer(SearchFailed(kind="web", code=error.code, message=error.message))
         return {"candidates": Found(found=[]), "web_failed": True}
-    runtime.stream_writer(
-        SourcesFound(
-            kind="web",
-            query=without_marks(state.query),
-            count=len(result.hits),
-            degraded=result.degraded,
-            why=why(result.degraded),
-        )
-    )
-    return {
-        "candidates": Found(
-            found=[SourceRow(index=0, segment_id=hit.segment_id, kind="web", score=hit.score) for hit in result.hits]
-        ),
-        "web_failed": False,
-    }
+    runtime.stream_writer(sources_found("web", state.query, result))
+    return {"candidates": outside_rows(result), "web_failed": False}

@@ -5,7 +5,6 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
 from typing import get_args
 
-from answers.checking import question_coverage
 from graph.errors import BudgetExhausted
 from graph.evidence import (
     ExamFigure,
@@ -23,7 +22,6 @@ from graph.evidence import (
 from graph.ports import (
     Catalogue,
     CheckedClaim,
-    CheckResult,
     ClaimChecker,
     Draft,
     DraftClosed,
@@ -56,6 +54,8 @@ from graph.usage import Meter
 from text.normal_forms import flatten
 from text.page_references import page_references
 from text.words import word_runs
+from tools.claims import code_checker
+from tools.claims.cited_sources import Sources
 from tools.claims.code_checker import CodeChecker
 
 
@@ -220,10 +220,10 @@ class ScriptedChecker:
     def read_ahead(self, segments: Sequence[Segment]) -> None:
         """Read nothing; what is checked is scripted."""
 
-    async def check(self, sections: Sequence[WrittenSection], *, meter: Meter) -> CheckResult:
-        """Prove each section by the whole of the first segment it cites."""
-        self.seen += sections
-        return CheckResult(tuple((self._claim(section),) for section in sections))
+    async def check(self, section: WrittenSection) -> Sequence[CheckedClaim]:
+        """Prove a section by the whole of the first segment it cites."""
+        self.seen.append(section)
+        return [self._claim(section)]
 
     def _claim(self, section: WrittenSection) -> CheckedClaim:
         word = section.text.split()[0].lower()
@@ -375,7 +375,6 @@ def resources(
         searcher=library,
         reader=library,
         families=lambda model, *, thinking=False: ports,
-        coverage=question_coverage,
         passages=passages,
         places=library,
         web=web,
@@ -414,3 +413,8 @@ def spend_tokens(meter: Meter, tokens: int) -> None:
     meter.add_use(
         "scripted", ModelUse(calls=1, input_tokens=tokens, cached_tokens=0, output_tokens=0, estimated_calls=0)
     )
+
+
+def check_section(section: WrittenSection) -> tuple[CheckedClaim, ...]:
+    """Split a section into claims and decide on each by code, in order."""
+    return code_checker.check_section(section, Sources(section.segments), Sources(section.others))

@@ -25,29 +25,6 @@ def word_set(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-_ENGLISH_FUNCTION_WORDS = word_set(
-    """
-    a an the 's 'd of in on at by for to from with without into onto upon about as and or but nor so than then that this
-    these those there here is are was were be been being am do does did done have has had having will would shall should
-    can could may might must what which who whom whose when where why how it its he she they them him his her their our
-    your we us you i me my if while during not no yes also just any some such other both each all more most only same
-    after before since until between through over under against because although though however although one
-    according very too many much several few every either neither yet thus hence therefore moreover furthermore
-    despite unlike like near along among around across behind beyond within toward towards per via
-    """
-)
-# Several are names when capitalised inside a sentence: Anh is England, Nam a man.
-VIETNAMESE_FUNCTION_WORDS = word_set(
-    """
-    ai gì là có của và các những một được bị đã đang sẽ cho với trong trên dưới ở tại khi thì mà này kia đó ấy như thế
-    từ đến về ra vào lên xuống do vì bởi để không phải cũng rằng hay hoặc nếu nhưng vậy cái con theo sau trước giữa còn
-    rất nhiều một số hầu hết tất cả mỗi mọi tuy nhiên ngoài năm ngày tháng việc sự người ông bà anh chị họ nó chúng tôi
-    bạn
-    """
-)
-FUNCTION_WORDS = _ENGLISH_FUNCTION_WORDS | VIETNAMESE_FUNCTION_WORDS
-
-
 STOP_WORDS: Mapping[str, frozenset[str]] = {
     "en": word_set(
         """

@@ -2,7 +2,6 @@
 
 import re
 import unicodedata
-from itertools import zip_longest
 from typing import Literal
 
 from text.late_patterns import late_pattern
@@ -11,7 +10,6 @@ from text.scripts import (
     CJK,
     HAN_AND_KANA,
     JOINERS,
-    LATIN_CAPITAL,
     NEVER_SEEN,
     PRESENTATION_SELECTORS,
     SURROGATES,
@@ -31,53 +29,11 @@ _TABLE = str.maketrans(
         **dict.fromkeys(_DOTS, "\u00b7"),
     }
 )
-_REFERENCE_MARK = re.compile(
-    r"\[(?:\^?\d{1,4}(?:[,;]\s?\d{1,4})*"
-    r"|\^\w{1,20}|ref:\d{1,4}|note \d+|nb \d+|citation needed|cần dẫn nguồn|来源请求)\]"
-)
-_FRACTIONS = {"¼": ".25", "½": ".5", "¾": ".75"}
-_FRACTION = re.compile(r"(\d?)([¼½¾])")
-RAISED = "\u2070\u00b9\u00b2\u00b3\u2074-\u2079"
-RAISED_SIGNS = "\u207a\u207b"
-_RAISED_RUN = re.compile(f"[{RAISED}]")
-# A figure raised behind a word or stop is a reference mark; behind a unit or symbol of few letters, "km²", part of it.
-_RAISED_MARK = late_pattern(
-    rf"(?:(?<=[^\W\d_]{{4}})|(?<=[{LATIN_CAPITAL}][^\W\d_A-Z])|(?<=[{LATIN_CAPITAL}][^\W\d_A-Z]{{2}})"
-    rf"|(?<=\btỷ)|(?<=\btỉ)|(?<=\b[bm]n)|(?<=[{HAN_AND_KANA}])(?<![米里尺寸])|(?<=[^\w\s+\-*/^=({RAISED_SIGNS}]))[{RAISED}]+"
-)
-# Behind a digit it is a mark or an exponent, and no digit of that number.
-_RAISED_FIGURE = late_pattern(rf"(?<=\d)[{RAISED_SIGNS}]?[{RAISED}]+")
-_TOKENISED_QUOTES = re.compile(r"``|''")
 
 
 def unify_signs(text: str) -> str:
     """Return a text composed (NFC), with one kind of quote and dash; it loses no sign that means something."""
     return text if text.isascii() else unicodedata.normalize("NFC", text.translate(_TABLE))
-
-
-def fold(text: str) -> str:
-    """Fold notation: compose (NFKC), use one kind of quote and dash, and drop reference marks such as ``[3]``.
-
-    A figure raised behind a digit stays raised, and one raised behind a word is such a mark.
-
-    Case is kept, since capitals mark names. Offsets are not: a proof is located by its sentence, whose span is known.
-    """
-    if not text.isascii():
-        text = _FRACTION.sub(lambda found: (found[1] or "0") + _FRACTIONS[found[2]], text)
-        if _RAISED_RUN.search(text):
-            text = _RAISED_MARK.sub(" ", text)
-            kept = [found[0] for found in _RAISED_FIGURE.finditer(text)]
-            parts = [_fold_signs(part) for part in _RAISED_FIGURE.split(text)]
-            text = "".join(part + raised for part, raised in zip_longest(parts, kept, fillvalue=""))
-        else:
-            text = _fold_signs(text)
-    if "[" in text:
-        text = _REFERENCE_MARK.sub(" ", text)
-    return _TOKENISED_QUOTES.sub('"', text)
-
-
-def _fold_signs(text: str) -> str:
-    return fold_width(text.translate(_TABLE)).translate(_TABLE)
 
 
 _NEXT_TO_CJK = late_pattern(rf"(?<=[{CJK}])\s+|\s+(?=[{CJK}])")

@@ -3,36 +3,38 @@
 import re
 from collections.abc import Collection, Mapping
 from functools import lru_cache
+from unicodedata import numeric
 
 from text.language import language
 from text.late_patterns import late_pattern
 from text.normal_forms import compose, without_accents
 from text.words import stem, without_framing
 
-_UNITS: Mapping[str, int] = {
-    word: value
-    for value, word in enumerate(
-        re.findall(
-            r"\w+",
-            "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
-            "seventeen eighteen nineteen",
-        )
-    )
-}
-_TENS: Mapping[str, int] = {
-    word: 10 * value
-    for value, word in enumerate(re.findall(r"\w+", "twenty thirty forty fifty sixty seventy eighty ninety"), start=2)
-}
-_ORDINALS: Mapping[str, int] = {
-    word: value
-    for value, word in enumerate(
-        re.findall(
-            r"\w+",
-            "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth "
-            "fifteenth sixteenth seventeenth eighteenth nineteenth twentieth",
-        ),
-        start=1,
-    )
+_ENGLISH = (
+    "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
+    "eighteen nineteen twenty"
+)
+_ENGLISH_ORDINALS = (
+    "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth fifteenth "
+    "sixteenth seventeenth eighteenth nineteenth twentieth"
+)
+_VIETNAMESE = "một hai ba bốn năm sáu bảy tám chín mười"
+
+
+def _numbered(words: str) -> Mapping[str, int]:
+    return {word: value for value, word in enumerate(words.split(), start=1)}
+
+
+_ORDINALS = _numbered(_ENGLISH_ORDINALS)
+_WORDS = {
+    **_numbered(_ENGLISH),
+    **_numbered(_VIETNAMESE),
+    "đầu": 1,
+    "đầu tiên": 1,
+    "nhất": 1,
+    "nhì": 2,
+    "tư": 4,
+    "bẩy": 7,
 }
 
 
@@ -45,25 +47,6 @@ _AGAIN = r"(?:(?:pages?|trang|seite|página|pagina|страниц\w*)\s+(?:số\
 _THROUGH = r"\s*(?:-|–|—|~|～|\bto\b|\bthrough\b|\bthru\b|\buntil\b|\bbis\b|\bđến\b|\btới\b)\s*"
 _AND = r"\s*(?:,\s*(?:and\b|or\b|và\b)?|&|\band\b|\bor\b|\bund\b|\bet\b|\by\b|\bvà\b|\bhoặc\b|\bhay\b)\s*"
 
-_ENGLISH = {word: value for word, value in _UNITS.items() if value} | dict(_TENS)
-_ENGLISH |= {
-    f"{ten}{by}{unit}": _TENS[ten] + value
-    for ten in _TENS
-    for unit, value in _UNITS.items()
-    if 0 < value < 10
-    for by in "- "
-}
-_VIETNAMESE_UNITS = ["một", "hai", "ba", "bốn", "năm", "sáu", "bảy", "tám", "chín"]
-_VIETNAMESE = {word: value for value, word in enumerate(_VIETNAMESE_UNITS, 1)} | {"tư": 4, "bẩy": 7, "mười": 10}
-_VIETNAMESE |= {"đầu": 1, "đầu tiên": 1, "nhất": 1, "nhì": 2}
-_AFTER_TEN = _VIETNAMESE | {"lăm": 5, "mốt": 1}
-_VIETNAMESE |= {f"mười {unit}": 10 + _AFTER_TEN[unit] for unit in [*_VIETNAMESE_UNITS, "lăm"]}
-_VIETNAMESE |= {
-    f"{ten} mươi{unit and ' '}{unit}": 10 * _VIETNAMESE[ten] + (_AFTER_TEN[unit] if unit else 0)
-    for ten in _VIETNAMESE_UNITS[1:]
-    for unit in ["", *_VIETNAMESE_UNITS, "lăm", "mốt", "tư"]
-}
-_WORDS = _ENGLISH | _VIETNAMESE
 _LONGEST_FIRST = "|".join(sorted(_WORDS, key=len, reverse=True))
 # "trang năm 2020" is a page of the year 2020, "page 3.5" is no page.
 _NUMBER = rf"(?:\d{{1,5}}(?![\d%]|\.\d)|(?:{_LONGEST_FIRST})(?!\w|\s+\d))"
@@ -83,9 +66,7 @@ _SPAN = late_pattern(rf"({_NUMBER})(?:{_THROUGH}{_AGAIN}({_NUMBER}))?", re.IGNOR
 _PAGE_WORD = re.compile(_BEFORE, re.IGNORECASE)  # one is in whatever the other patterns of spaced languages find
 _ORDINAL_PAGE = late_pattern(rf"\b(?:({'|'.join(_ORDINALS)})|(\d{{1,5}})(?:st|nd|rd|th))\s+page\b", re.IGNORECASE)
 
-_HAN_DIGITS = {digit: value for value, digit in enumerate("零一二三四五六七八九")} | {"〇": 0, "两": 2, "兩": 2}
-_HAN_UNITS = {"十": 10, "百": 100, "千": 1000}
-HAN_NUMBER = rf"(?:\d{{1,5}}|[{''.join(_HAN_DIGITS)}{''.join(_HAN_UNITS)}]{{1,7}})"
+HAN_NUMBER = r"(?:\d{1,5}|[零〇一二三四五六七八九两兩十百千]{1,7})"
 _HAN_LIST = re.compile(
     rf"第\s*({HAN_NUMBER}(?:\s*(?:[页頁]?\s*[-–—~～至到、,，和与與及]\s*第?)\s*{HAN_NUMBER})*)\s*(?:[页頁]|ページ|페이지)"
 )
@@ -108,7 +89,9 @@ def page_references(question: str) -> tuple[range, ...]:
             value = _ORDINALS.get(_plain(match[1])) if match[1] else int(match[2])
             found.append((match.start(), _pages(value, None)))
     for match in _HAN_LIST.finditer(text):
-        found += [(match.start(), _pages(han_number(a), han_number(b))) for a, b in _HAN_SPAN.findall(match[1])]
+        found += [
+            (match.start(), _pages(han_number(a), han_number(b) if b else None)) for a, b in _HAN_SPAN.findall(match[1])
+        ]
     for match in _COUNTED.finditer(text):
         found.append((match.start(), _pages(int(match[1]), int(match[2]) if match[2] else None)))
     ordered = [pages for _, pages in sorted(found, key=lambda pair: pair[0]) if pages.start > 0]
@@ -147,22 +130,20 @@ def _plain(words: str) -> str:
     return " ".join(words.casefold().replace("ı", "i").replace("\u0307", "").split())
 
 
-def han_number(text: str) -> int | None:
-    """Read a number in Chinese numerals below ten thousand, or in digits."""
-    if not text:
-        return None
-    if text.isdecimal():
-        return int(text)
-    if not any(letter in _HAN_UNITS for letter in text):
-        return int("".join(str(_HAN_DIGITS[letter]) for letter in text))
-    total, digit = 0, None
-    for letter in text:
-        if letter in _HAN_UNITS:
-            total += (1 if digit is None else digit) * _HAN_UNITS[letter]
-            digit = None
+def han_number(text: str) -> int:
+    """Return the value of Han numerals, by what Unicode says of each, or of digits: in a row, or with their scales."""
+    values = [int(numeric(sign)) for sign in text.replace("两", "兩")]
+    if max(values) < 10:
+        return int("".join(map(str, values)))
+    total = part = last = 0
+    for value in values:
+        if value >= 10_000:
+            total, part, last = total + (part + last or 1) * value, 0, 0
+        elif value >= 10:
+            part, last = part + (last or 1) * value, 0
         else:
-            digit = _HAN_DIGITS[letter] or None
-    return total + (digit or 0)
+            last = value
+    return total + part + last
 
 
 _ENGLISH_PAGE = """

@@ -107,7 +107,7 @@ def _reference(words: str, number: str, around: list[tuple[str, str]], any_numbe
 def _spellings(number: str, *, spaced: bool) -> Iterator[str]:
     """Yield a number below a hundred in digits and in Roman numerals, in a script without spaces in Chinese ones."""
     if number.isdecimal() or not number.isascii():
-        value = han_number(number) or 0
+        value = han_number(number)
     else:
         value = next((each for each in range(1, 100) if _roman(each) == number), 0)
     if 0 < value < 100:

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from text.dates import dates_of, parts_of_date
 from text.late_patterns import late_pattern
 from text.normal_forms import fold_case
-from text.scripts import DIGITS, INDEXED_BY_BIGRAMS, LATIN_SMALL
+from text.scripts import INDEXED_BY_BIGRAMS, LATIN_SMALL
 
 _KATAKANA = {code: code + 0x60 for code in range(0x3041, 0x3097)}
 _TATWEEL = "\u0640"  # which only stretches an Arabic word
-_SAID_OTHERWISE = late_pattern(f"[\u3041-\u3096{_TATWEEL}{DIGITS}]")
+_SAID_OTHERWISE = late_pattern(rf"[\u3041-\u3096{_TATWEEL}]|(?![0-9])\d")
 
 
 def has_number(text: str) -> bool:

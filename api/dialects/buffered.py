@@ -3,12 +3,14 @@
 An incomplete answer ends as a failure in dialects that have only `done` and `error`.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
+from functools import singledispatchmethod
+from typing import ClassVar
 
 from api.dialects.section_buffer import FinalSection, Retracted, SectionBuffer
-from graph.events import TERMINAL, AnyEvent, RunFailed, RunFinished
-from graph.evidence import Claim, Source
+from graph.events import TERMINAL, AnyEvent, Envelope, RunFailed, RunFinished
+from graph.evidence import Source
 
 ANSWER_REWRITTEN = RunFailed(
     code="answer_rewritten",
@@ -38,50 +40,69 @@ def cancelled_as_failure(end: RunFinished) -> RunFailed:
 
 
 class BufferedEncoding:
-    """An encoder that sends each event after the text that it releases, with two functions of a dialect.
+    """An encoder of one stream that sends each event after the text that it releases, up to one end.
 
-    An answer that was rewritten after a crash ends as failed, with ``advice`` as the suggestion if it is not empty. So
-    does a cancelled one if ``cut_short_fails``, for dialects that can't express it.
+    A dialect has a ``_section``, and in ``_encode`` a ``singledispatchmethod`` over events; ``_open`` may begin the
+    stream. An answer that was rewritten after a crash ends as failed, with ``advice`` as the suggestion if it is not
+    empty. So does a cancelled one if ``cut_short_fails``, for dialects that can't express it.
     """
 
-    def __init__(
-        self,
-        encode_event: Callable[[AnyEvent], bytes],
-        encode_sections: Callable[[Sequence[FinalSection]], bytes],
-        *,
-        cut_short_fails: bool = True,
-        advice: str = "",
-    ) -> None:
-        self._encode_event = encode_event
-        self._encode_sections = encode_sections
-        self._buffer = SectionBuffer(only_checked=cut_short_fails)
-        self._cut_short_fails = cut_short_fails
-        self._rewritten = replace(ANSWER_REWRITTEN, suggestion=advice) if advice else ANSWER_REWRITTEN
-        self._over = False
-        self._has_cited = False
+    stateful: bool = True
+    resumable: bool = False
+    cut_short_fails: ClassVar[bool] = True
+    advice: ClassVar[str] = ""
+    _encode: "singledispatchmethod[bytes]"
+    _envelope: Envelope  # of the current event
 
-    def encode(self, event: AnyEvent) -> bytes:
-        """Return the frames of an event; none after the end."""
+    def __init__(self) -> None:
+        self._buffer = SectionBuffer(only_checked=self.cut_short_fails)
+        self._has_begun = False
+        self._has_cited = False
+        self._over = False
+
+    def encode(self, envelope: Envelope) -> bytes:
+        """Return the frames of an event, after those of the text that it releases; none after the end."""
+        return self._begin(envelope) + self._released(envelope.event)
+
+    def _begin(self, envelope: Envelope) -> bytes:
+        self._envelope = envelope
+        if self._has_begun:
+            return b""
+        self._has_begun = True
+        return self._open()
+
+    def _open(self) -> bytes:
+        """Return the frames that stand before those of the first event."""
+        return b""
+
+    def _released(self, event: AnyEvent) -> bytes:
         if self._over:
             return b""
         shown = event
-        if self._cut_short_fails and isinstance(event, RunFinished) and event.outcome == "cancelled":
+        if self.cut_short_fails and isinstance(event, RunFinished) and event.outcome == "cancelled":
             shown = cancelled_as_failure(event)
         try:
             sections = self._buffer.feed(event)
             self._has_cited = self._has_cited or any(section.source_ids for section in sections)
-            frames = self._encode_sections(sections) + self._encode_event(shown)
+            frames = self._sections(sections) + self._encode(shown)
         except Retracted:
-            shown = self._rewritten
-            frames = self._encode_event(shown)
+            shown = replace(ANSWER_REWRITTEN, suggestion=self.advice) if self.advice else ANSWER_REWRITTEN
+            frames = self._encode(shown)
         self._over = isinstance(shown, TERMINAL)
         return frames
 
-    def rests_on_sources(self, end: RunFinished) -> bool:
+    def _sections(self, sections: Sequence[FinalSection]) -> bytes:
+        return b"".join(map(self._section, sections))
+
+    def _section(self, section: FinalSection) -> bytes:
+        """Return the frames of a part of a section."""
+        raise NotImplementedError
+
+    def _rests_on_sources(self, end: RunFinished) -> bool:
         """Whether the answer or text that left before it cites sources; a refusal and what a model knows cite none."""
         return self._has_cited or bool(end.message["sources"])
 
-    def extended(self, before: Sequence[Source], sources: list[Source]) -> list[Source]:
+    def _extended(self, before: Sequence[Source], sources: list[Source]) -> list[Source]:
         """Return the sources of a run after more were kept.
 
         Raises Retracted if text has left whose marks point at others, as where a run was repeated after a crash.
@@ -90,7 +111,3 @@ class BufferedEncoding:
         if self._has_cited and kept != [source["segment_id"] for source in before]:
             raise Retracted
         return sources
-
-    def latest(self, claim: Claim) -> Claim:
-        """Return a claim with its latest verdict, which may have come after its text was sent."""
-        return self._buffer.latest(claim)

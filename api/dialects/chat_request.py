@@ -8,7 +8,7 @@ from typing import Literal
 
 from pydantic import TypeAdapter, ValidationError
 
-from api.dialects.citation_marks import JOINER
+from answers.links import JOINER
 from api.fields import CONTROL, Question
 from graph.errors import InvalidRequest
 from graph.rows import TURNS_KEPT, Turn
@@ -40,6 +40,15 @@ def last_question(messages: Sequence[ChatMessage]) -> str:
     if not messages or messages[-1].role != "user" or not messages[-1].content.strip():
         raise InvalidRequest("messages: the last one must be the user's, with text.")
     return messages[-1].content
+
+
+def text_of_parts(content: object) -> str:
+    """Return a message's content as the client stores it: a string, or the text parts of a list, on separate lines."""
+    if isinstance(content, str):
+        return content
+    parts = content if isinstance(content, list) else []
+    texts = [part.get("text") for part in parts if isinstance(part, dict) and part.get("type") == "text"]
+    return "\n".join(text for text in texts if isinstance(text, str))
 
 
 def parse_question(text: str, field: str) -> str:

@@ -14,24 +14,6 @@ from graph.evidence import Claim, Message, Source
 from text.inline_spans import READS_AS_A_MARK
 from text.mark_places import code_spans, follows_address, follows_fence, mark_place
 
-__all__ = [
-    "JOINER",
-    "Mark",
-    "MarkedSection",
-    "PlacedClaim",
-    "bracket",
-    "by_position",
-    "claim_record",
-    "footnote",
-    "joined_claims",
-    "marked_pieces",
-    "marked_text",
-    "placed_claims",
-    "reference",
-    "utf16",
-    "with_latest_verdicts",
-]
-
 Mark = Callable[[int], str]
 BETWEEN_SECTIONS = "\n\n"
 _READ_WITH_A_MARK = ("(", "[", ":")  # a link, a reference and a footnote's text

@@ -4,23 +4,28 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from contextlib import aclosing
+from dataclasses import dataclass
 from functools import partial
 from http import HTTPStatus
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, Field
 
 from answers.answerhood import said_of
 from answers.library_listing import FROM_CATALOGUE
 from answers.marks import grade_of
+from api.dialects.annotated_text import SourceAddresses
 from api.dialects.chat_request import NO_FORM
-from api.fields import CONTROL
+from api.fields import CONTROL, AnswerFromField, Body, SearchOptions, knobs_with
 from api.problems import Problem, error_kind, register_error_shape
+from graph.context import Context
 from graph.errors import NotFound
 from graph.events import RunFinished, ThinkingDelta
-from graph.evidence import Message, Spent
+from graph.evidence import Identity, Message, Spent
+from graph.rows import Turn
+from tools.auth.document_links import LinkSigner
 from tools.backends.backend_registry import ANY, find_backend, installed_backends, only_endpoint
-from tools.sessions.run_request import RunReader
+from tools.sessions.run_request import RunReader, RunRequest
 from tools.settings import EXTRACTIVE, Settings
 
 NO_THINKING = (None, "", "none", "minimal")
@@ -86,6 +91,53 @@ def _not_forced(choice: object) -> object:
 TextForm = Annotated[dict[str, Any] | None, AfterValidator(_text_alone)]
 ToolChoice = Annotated[Any, AfterValidator(_not_forced)]
 
+
+class OpenAIOptions(SearchOptions, Body):
+    """The body's ``citewell`` field: options that OpenAI has no parameter for."""
+
+    links: bool | None = Field(default=None, description="Write marks as Markdown links.")
+    answer_from: AnswerFromField = None
+
+    def to_run_request(
+        self,
+        question: str,
+        identity: Identity,
+        knobs: Mapping[str, Any],
+        *,
+        model: str,
+        thinking: bool,
+        history: tuple[Turn, ...] | None,
+        edit: str | None = None,
+    ) -> RunRequest:
+        """Return the run that answers a question for this identity; ``knobs`` are the deployment's settings.
+
+        ``history`` is None where the session has it; ``edit`` is the question that this one stands beside.
+        """
+        options = {**self.searching(), **knobs_with(knobs, self.answer_from)}
+        return RunRequest(
+            question,
+            Context.of(identity, model=model, thinking=thinking, **options),
+            tuple(map(str, self.page_ids)),
+            self.selected_text or "",
+            history=history,
+            edit=edit,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ReplyOptions:
+    """Options of a reply: the model, where the client reaches this service, and what signs links to it."""
+
+    model: str = "citewell"
+    base_url: str = DEFAULT_BASE_URL
+    signer: LinkSigner | None = None
+
+    @property
+    def addresses(self) -> SourceAddresses:
+        """Empty addresses of sources with these options."""
+        return SourceAddresses(self.base_url, self.signer)
+
+
 OWNER = "citewell"
 CREATED = 1_795_305_600  # OpenAI requires a date, but configured models have none: the day this dialect was written
 
@@ -133,6 +185,15 @@ def answering_model(settings: Settings, name: str) -> str:
         if (stand_in := only_endpoint(settings)) is None:
             raise
         return stand_in
+
+
+def asked_model(settings: Settings, named: str | None, *, thinks: bool) -> tuple[str, str, bool]:
+    """Return the model that answers a request, the one that its run is asked of, and whether it is to think.
+
+    Raises NotFound as ``answering_model`` does.
+    """
+    name = answering_model(settings, named or "")
+    return name, named if named and named not in DEPLOYMENT_DEFAULT else name, thinks and can_think(settings, name)
 
 
 def resolve_model(settings: Settings, name: str) -> str:

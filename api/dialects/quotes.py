@@ -84,9 +84,9 @@ def marked_quotes(message: Message) -> dict[int, list[QuoteInContext]]:
 
 def in_context(quote: QuoteInContext) -> str:
     """Return a quote on one line, behind what it hangs on: a header before its row, a term before its definition."""
-    hung_on = (_on_one_line(each["text"]) for each in quote["context"])
+    hung_on = (one_line(each["text"]) for each in quote["context"])
     parts = [each if each.endswith(_ENDS) else f"{each}:" for each in dict.fromkeys(hung_on) if each]
-    return " ".join([*parts, _on_one_line(quote["quote"])])
+    return " ".join([*parts, one_line(quote["quote"])])
 
 
 def excerpt_of_quotes(quotes: Sequence[QuoteInContext]) -> str:
@@ -96,7 +96,7 @@ def excerpt_of_quotes(quotes: Sequence[QuoteInContext]) -> str:
     bears = shown["quote"]
     if "highlight" in shown:
         bears = bears[slice(*(shown["highlight"][edge] - shown["start"] for edge in ("start", "end")))]
-    bears = _on_one_line(bears)
+    bears = one_line(bears)
     at = text.find(bears)
     return excerpt_around(text, at, at + len(bears))
 
@@ -115,5 +115,6 @@ def with_final_excerpts(sources: Iterable[Source], message: Message) -> list[Sou
     return [Source(**{**each, "excerpt": final.get(each["index"], each["excerpt"])}) for each in sources]
 
 
-def _on_one_line(text: str) -> str:
+def one_line(text: str) -> str:
+    """Return a text on one line."""
     return " ".join(text.split())

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from answers.checking import WORST_FIRST, correction, has_failed_claim
+from answers.checking import WORST_FIRST, correction, has_failed
 from answers.marks import decided, mark_of
 from answers.quoted_runs import continues
 from answers.standing import RunView, SectionView
@@ -209,7 +209,7 @@ class SectionBuffer:
             return 0
         end = 0
         for claim in section.claims:
-            if has_failed_claim(claim):
+            if has_failed(claim):
                 return end
             if mark_of(claim) == "pending":
                 place = mark_place(section.text, claim["end"], claim["start"]) or 0
@@ -218,7 +218,7 @@ class SectionBuffer:
         return len(section.text) if section.stage in ("checked", "revised") else end
 
     def _may_close(self, section: SectionView) -> bool:
-        waits = any(has_failed_claim(claim) or mark_of(claim) == "pending" for claim in section.claims)
+        waits = any(has_failed(claim) or mark_of(claim) == "pending" for claim in section.claims)
         passed = section.stage != "finished" and not waits
         return section.settled or (passed and not self._waits_for_judge)
 
@@ -253,7 +253,7 @@ class SectionBuffer:
             if sent is None or text.startswith(sent.text):
                 ready += self._part(index, section, text)
                 continue
-            failed = [claim for claim in section.claims if has_failed_claim(claim) and _has_left(claim, sent)]
+            failed = [claim for claim in section.claims if has_failed(claim) and _has_left(claim, sent)]
             if failed and not sent.corrected:
                 self._positions += 1
                 ready.append(

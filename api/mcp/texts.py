@@ -12,6 +12,7 @@ from answers.highlighting import in_quote
 from answers.marks import Grade, grade_of, marked_citations
 from answers.verification import Verification
 from api.dialects.citation_marks import bracket, marked_pieces
+from api.dialects.quotes import one_line
 from api.dialects.section_buffer import final_sections
 from api.mcp.tool_schemas import Answer, ReadText
 from graph.events import RunFinished
@@ -23,17 +24,11 @@ def quoted(text: str) -> str:
     return "\n".join(f"> {line}".rstrip() for line in text.strip().splitlines())
 
 
-def one_line(text: str) -> str:
-    """Return a text on one line."""
-    return " ".join(text.split())
-
-
 def read_text(read: ReadText) -> str:
     """Return what was read, behind a line that says what of the document it is."""
     of = f", part {read.part} of {read.parts}" if read.part else ""
-    head = (
-        f"{one_line(read.title)} (document_id {read.document_id}{of}, characters {read.start} to {read.end}) {read.url}"
-    )
+    about = f"(document_id {read.document_id}{of}, characters {read.start} to {read.end})"
+    head = f"{one_line(read.title)} {about} {read.url}"
     context = [f"{each['role']}: {one_line(each['text'])}" for each in read.context]
     return "\n".join([head, *context, quoted(read.text)])
 

@@ -17,6 +17,7 @@ from answers.verification import Verification
 from api.auditing import Audited
 from api.dependencies import GrantedRunner, Needs
 from api.dialects.annotated_text import SourceAddresses
+from api.dialects.openai_api import STEPS
 from api.fields import ChatOptions
 from api.mcp.tool_schemas import (
     Answer,
@@ -49,21 +50,6 @@ from tools.settings import Settings
 log = logging.getLogger("citewell.mcp")
 
 SEGMENTS_A_PART = 20  # about 6,000 tokens
-STEPS = {
-    "decide_retrieval": "Reading the question",
-    "load_selected_pages": "Reading the documents",
-    "search_segments": "Searching the library",
-    "search_web": "Searching the web",
-    "search_mcp": "Searching connected servers",
-    "grade_segments": "Choosing passages",
-    "rewrite_query": "Searching in other words",
-    "generate_answer": "Writing the answer",
-    "answer_directly": "Answering",
-    "check_claims": "Checking each claim",
-    "assess_quality": "Assessing the answer",
-    "abstain": "Saying that the sources hold no answer",
-}
-
 Report = Callable[[str], Awaitable[None]]
 
 
@@ -249,7 +235,7 @@ async def _follow(run: RunReader, report: Report) -> tuple[RunFinished | RunFail
         if isinstance(event, RunFinished | RunFailed):
             return event, list(notices)
         if isinstance(event, StepStarted):
-            await report(STEPS.get(event.step, event.step.replace("_", " ")))
+            await report(STEPS.get(event.step, "Writing the answer"))
     raise AssertionError("a log ends with its terminal event")
 
 

@@ -101,12 +101,9 @@ async def open_reference(request: Request, known: KnownTags) -> Response:
     """Show the API's description as a page."""
     app: FastAPI = request.app
     if app.state.reference is None:
-        app.state.reference = PageFile.of(await asyncio.to_thread(_reference, app), ".html")
+        page = await asyncio.to_thread(lambda: render_reference(app.openapi()))
+        app.state.reference = PageFile.of(page.encode(), ".html")
     return _file_response(request, app.state.reference, REVALIDATE, known, HEADERS)
-
-
-def _reference(app: FastAPI) -> bytes:
-    return render_reference(app.openapi()).encode()
 
 
 def _file_response(

@@ -1,13 +1,11 @@
-"""Service routes: liveness, readiness, the workspaces of a person, and the graph that runs follow."""
+"""Service routes: liveness, readiness, and the workspaces of a person."""
 
-import hashlib
-from http import HTTPStatus
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Request, Response, status
-from pydantic import ConfigDict, Field
+from pydantic import Field
 
-from api.dependencies import AppSettings, Granted, KnownTags, Me, Opened, OpenLibrary, needs
+from api.dependencies import AppSettings, Granted, Me, Opened, OpenLibrary, needs
 from api.fields import Body, Printable
 from api.problems import NotReady, problems
 from graph.errors import NotPermitted
@@ -15,9 +13,7 @@ from tools.auth.api_keys import ApiKeys, KeyTerms
 from tools.auth.identities import SCOPES
 from tools.process.health import EndpointProbe, check_readiness
 
-health_router = APIRouter(tags=["health"])
-graph_router = APIRouter(prefix="/api", tags=["graph"])
-workspaces_router = APIRouter(tags=["workspaces"])
+router = APIRouter()
 
 
 class Health(Body):
@@ -31,29 +27,6 @@ class Ready(Body):
 
     status: Literal["ready"] = "ready"
     checks: dict[str, str]
-
-
-class GraphNode(Body):
-    """A node; events name it as their ``step``. A run starts at ``__start__`` and ends at ``__end__``."""
-
-    id: str
-
-
-class GraphEdge(Body):
-    """An edge; whether a run takes a ``conditional`` one depends on its state."""
-
-    model_config = ConfigDict(populate_by_name=True)
-
-    source: Annotated[str, Field(alias="from")]
-    target: Annotated[str, Field(alias="to")]
-    conditional: bool
-
-
-class GraphStructure(Body):
-    """The graph's nodes in the order they were added, and its edges in the order of their nodes."""
-
-    nodes: list[GraphNode]
-    edges: list[GraphEdge]
 
 
 class Workspace(Body):
@@ -81,14 +54,14 @@ class Workspaces(Body):
     current: str
 
 
-@health_router.get("/healthz")
+@router.get("/healthz", tags=["health"])
 @needs()
 async def health() -> Health:
     """Confirm that the process serves requests."""
     return Health()
 
 
-@health_router.get("/readyz", responses=problems(503))
+@router.get("/readyz", tags=["health"], responses=problems(503))
 @needs()
 async def ready(request: Request, citewell: Opened) -> Ready:
     """Confirm that questions can be answered, or name the reasons why not."""
@@ -100,7 +73,7 @@ async def ready(request: Request, citewell: Opened) -> Ready:
     return Ready(checks=found.checks)
 
 
-@workspaces_router.get("/api/workspaces", responses=problems(404, 503))
+@router.get("/api/workspaces", tags=["workspaces"], responses=problems(404, 503))
 @needs(*SCOPES)
 async def list_workspaces(me: Me, grant: Granted, library: OpenLibrary) -> Workspaces:
     """List the workspaces that your credentials allow.
@@ -112,7 +85,9 @@ async def list_workspaces(me: Me, grant: Granted, library: OpenLibrary) -> Works
     return Workspaces(workspaces=[Workspace(name=name) for name in names], current=me.workspace)
 
 
-@workspaces_router.post("/api/workspaces", status_code=status.HTTP_201_CREATED, responses=problems(403, 413, 422, 503))
+@router.post(
+    "/api/workspaces", tags=["workspaces"], status_code=status.HTTP_201_CREATED, responses=problems(403, 413, 422, 503)
+)
 @needs("admin")
 async def create_workspace(
     request: Request,
@@ -140,29 +115,3 @@ async def create_workspace(
         return MadeWorkspace(name=wanted.name)
     key = await ApiKeys(library.database, library.workspaces).create(wanted.name, me.user, terms=terms)
     return MadeWorkspace(name=wanted.name, key=key)
-
-
-@graph_router.get(
-    "/graph",
-    response_model=GraphStructure,
-    responses={304: {"description": "The graph has the `If-None-Match` tag."}, **problems(503)},
-)
-@needs(*SCOPES)
-async def get_graph(citewell: Opened, known: KnownTags) -> Response:
-    """Return the nodes and edges of the graph, to draw it. They change only with a new version."""
-    content = _structure(citewell).model_dump_json(by_alias=True)
-    tag = f'"{hashlib.sha256(content.encode()).hexdigest()[:32]}"'
-    headers = {"Cache-Control": "private, no-cache", "ETag": tag}
-    if tag in known:
-        return Response(status_code=HTTPStatus.NOT_MODIFIED, headers=headers)
-    return Response(content, media_type="application/json", headers=headers)
-
-
-def _structure(citewell: Opened) -> GraphStructure:
-    drawn = citewell.graph.get_graph()
-    order = {name: at for at, name in enumerate(drawn.nodes)}
-    edges = sorted(drawn.edges, key=lambda edge: (order[edge.source], order[edge.target]))
-    return GraphStructure(
-        nodes=[GraphNode(id=name) for name in order],
-        edges=[GraphEdge(source=edge.source, target=edge.target, conditional=edge.conditional) for edge in edges],
-    )

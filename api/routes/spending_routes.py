@@ -11,7 +11,6 @@ from api.fields import Body
 from api.problems import problems
 from graph.errors import InvalidRequest, NotPermitted
 from tools.auth.api_keys import ApiKeys
-from tools.auth.identities import Grant
 from tools.spending.accounts import Scope
 from tools.spending.charges import By
 
@@ -76,11 +75,6 @@ class SpendingReport(Body):
     day_ends_at: datetime
 
 
-def may_see_everyone(grant: Grant, workspace: str) -> bool:
-    """Whether credentials may see what others spend in a workspace; where nobody logs in, these are everybody's."""
-    return "admin" in grant.rights_in(workspace).scopes
-
-
 @router.get("/api/spending", responses=problems(422, 503))
 @needs("ask", lists=True)
 async def read_spending(
@@ -99,7 +93,7 @@ async def read_spending(
     everyone is whoever uses a key of these.
     """
     everyone = of == "everyone"
-    if everyone and not may_see_everyone(grant, me.workspace):
+    if everyone and "admin" not in grant.rights_in(me.workspace).scopes:
         raise NotPermitted(
             "of: what everyone spends needs the scope admin; these credentials show your own use alone.",
             suggestion="Leave `of` out, or use a key of `citewell keys create --scope ask,admin`.",
@@ -113,7 +107,7 @@ async def read_spending(
         within = await ApiKeys(library.database, library.workspaces).list(me.workspace, within=me.spaces)
         keys = [key.key_id for key in within]
     rows = await library.spending.report(me, by, since=first, until=last, everyone=everyone, keys=keys)
-    total = await library.spending.total(me, since=first, until=last, everyone=everyone, keys=keys)
+    [total] = await library.spending.report(me, None, since=first, until=last, everyone=everyone, keys=keys)
     currency = settings.spending.currency
     held = await library.spending.limits(me, everyone=everyone and keys is None)
     limits = [DayLimit(**each.document(currency)) for each in held]

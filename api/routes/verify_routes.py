@@ -5,7 +5,6 @@ import re
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Request
-from fastapi import Body as Sent
 from pydantic import AfterValidator, Field, ValidationInfo, field_validator
 
 from answers.claim_evidence import Evidence, GivenEvidence, LibraryEvidence
@@ -99,59 +98,6 @@ class VerifyRequest(Body):
         ]
 
 
-EXAMPLES: dict[str, Any] = {
-    "an answer against given texts": {
-        "value": {
-            "answer": "Unused leave lapses in April [1].",
-            "sources": [{"title": "Staff handbook", "text": "Unused leave lapses in March."}],
-            "strict": True,
-        }
-    },
-    "claims against the library": {"value": {"claims": ["Unused leave lapses in March."]}},
-}
-VERIFIED: dict[str, Any] = {
-    "claims": [
-        {
-            "start": 0,
-            "end": 33,
-            "text": "Unused leave lapses in April [1].",
-            "verdict": "unverified",
-            "mark": "withheld",
-            "reasons": ['it is a source sentence, but has "April" for "March"'],
-            "why": [
-                {
-                    "code": "differs",
-                    "parts": ["March", "April"],
-                    "text": 'it is a source sentence, but has "April" for "March"',
-                }
-            ],
-            "citations": [
-                {
-                    "source": 1,
-                    "document_id": None,
-                    "segment_id": None,
-                    "page_idx": None,
-                    "title": "Staff handbook",
-                    "heading": "",
-                    "url": None,
-                    "start": 0,
-                    "end": 29,
-                    "quote": "Unused leave lapses in March.",
-                }
-            ],
-            "cited": [{"mark": "[1]", "source": 1, "segment_id": None}],
-            "cited_ok": None,
-        }
-    ],
-    "totals": {"supported": 0, "unverified": 1, "unsupported": 0, "contradicted": 0},
-    "passed": False,
-    "judge": None,
-    "fallback": None,
-    "degraded": None,
-    "spent": {"check_claims": {"calls": 0, "tokens": 0, "ms": 1.2}},
-}
-
-
 def verification_turns(settings: RunSettings) -> Turns:
     """Return the turns of a process's verifications."""
     return Turns("verifications", at_once=AT_ONCE, most_waiting=WAITING_FOR_EACH * settings.max_active)
@@ -164,11 +110,11 @@ def _turns(request: Request) -> Turns:
 
 @router.post(
     "/verify",
-    responses={200: {"content": {"application/json": {"example": VERIFIED}}}, **problems(400, 413, 422, 503)},
+    responses=problems(400, 413, 422, 503),
 )
 @needs("read", action="read")
 async def verify(
-    body: Annotated[VerifyRequest, Sent(openapi_examples=EXAMPLES)],
+    body: VerifyRequest,
     me: Me,
     library: OpenLibrary,
     turns: Annotated[Turns, Depends(_turns)],

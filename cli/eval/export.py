@@ -1,8 +1,7 @@
 """citewell eval export: write a run as a file for another tool."""
 
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -12,25 +11,18 @@ from cli.options import AsJson, RunPath, writing
 from text.counted import counted
 
 
-class Format(StrEnum):
-    """The export format: an experiment with its scores, or the questions as examples of a data set."""
-
-    LANGSMITH = "langsmith"
-    LANGSMITH_EXAMPLES = "langsmith-examples"
-
-
 @awaited
 async def export(
     run_path: RunPath,
     out: Annotated[Path, typer.Option("--out", help="The file to write.", show_default=False)],
     format_: Annotated[
-        Format,
+        Literal["langsmith", "langsmith-examples"],
         typer.Option(
             "--format",
             help="langsmith: an experiment for datasets/upload-experiment; "
             "langsmith-examples: JSON lines for create_examples.",
         ),
-    ] = Format.LANGSMITH,
+    ] = "langsmith",
     as_json: AsJson = False,
 ) -> None:
     """Write a run as a file that LangSmith reads; nothing is sent anywhere."""
@@ -38,7 +30,7 @@ async def export(
     from evals.run_folder import RunFolder
 
     with writing(out):
-        written = write_langsmith(RunFolder(run_path), out, format_.value)
+        written = write_langsmith(RunFolder(run_path), out, format_)
     print_result(
         {"questions": written, "file": str(out)},
         f"{counted(written, 'question')} written to {out}.",

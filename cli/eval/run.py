@@ -62,7 +62,7 @@ async def run_set(
         ),
     ] = None,
     most: Most = None,
-    retriever: RetrieverChoice = Retriever.OURS,
+    retriever: RetrieverChoice = "ours",
     baseline: BaselineRun = None,
     as_json: AsJson = False,
 ) -> Exit:
@@ -94,15 +94,15 @@ async def run_set(
         removed=removed,
         planted=planted,
         top_k=top_k,
-        retriever=retriever.value,
-        min_score=LEAST_SCORES[retriever.value],
+        retriever=retriever,
+        min_score=LEAST_SCORES[retriever],
         effort=settings.effort,
     )
     if out is None:
         progress_console().print(f"Writing to {folder.path}; to resume after a stop, pass it as --out.")
     change = planting(data) if planted else None
     asked = None if judge is None else judge_of(settings, judge)
-    async with open_with_retriever(settings, retriever.value, durability="exit", change=change) as citewell:
+    async with open_with_retriever(settings, retriever, durability="exit", change=change) as citewell:
         with progress_bar() as progress:
             metrics = await evaluate(
                 citewell, data, options, folder, judge=asked, baseline=compared_with, progress=progress
@@ -166,7 +166,7 @@ async def retrieval(
     data_set: DataSetName,
     path: DataSetPath = None,
     most: Most = None,
-    retriever: RetrieverChoice = Retriever.OURS,
+    retriever: RetrieverChoice = "ours",
     as_json: AsJson = False,
 ) -> None:
     """Measure how well a search for each question, as written, finds its evidence, without answering.
@@ -182,7 +182,7 @@ async def retrieval(
         data = data.sample(most)
     async with opened(with_long_pool_timeout(settings_for())) as citewell:
         with progress_bar("Searching") as progress:
-            report = await run_retrieval(citewell.library, data, retriever=retriever.value, progress=progress)
+            report = await run_retrieval(citewell.library, data, retriever=retriever, progress=progress)
     if as_json:
         print_json(report)
         return
@@ -198,4 +198,4 @@ def _show_retrieval(retriever: Retriever, figures: "Figures", ours: "Figures | N
     if ours is None:
         show_figures(figures)
     else:
-        show_side_by_side({"ours": ours, retriever.value: figures})
+        show_side_by_side({"ours": ours, retriever: figures})

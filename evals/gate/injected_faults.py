@@ -14,7 +14,6 @@ from graph.evidence import Hit, Identity, Intent, Page, Proof, Segment
 from graph.ports import (
     AnswerWriter,
     CheckedClaim,
-    CheckResult,
     ClaimChecker,
     Draft,
     DraftClosed,
@@ -37,7 +36,7 @@ _SLIP = 12  # characters
 _ALIKE = 0.6  # difflib's ratio
 
 _Claims = Sequence[CheckedClaim]
-_Alter = Callable[[_Claims, Sequence[WrittenSection]], _Claims]
+_Alter = Callable[[_Claims, WrittenSection], _Claims]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,21 +50,19 @@ class AlteringChecker:
         """Let the checker that checks read ahead."""
         self.checker.read_ahead(segments)
 
-    async def check(self, sections: Sequence[WrittenSection], *, meter: Meter) -> CheckResult:
-        """Check, then alter the claims; each section keeps its number of claims."""
-        checked = await self.checker.check(sections, meter=meter)
-        altered = iter(self.alter([claim for claims in checked.sections for claim in claims], sections))
-        return replace(checked, sections=tuple(tuple(next(altered) for _ in claims) for claims in checked.sections))
+    async def check(self, section: WrittenSection) -> Sequence[CheckedClaim]:
+        """Check, then alter the claims."""
+        return self.alter(await self.checker.check(section), section)
 
 
-def dropped(claims: _Claims, sections: Sequence[WrittenSection]) -> _Claims:
+def dropped(claims: _Claims, section: WrittenSection) -> _Claims:
     """Remove the citations of every other claim, starting with the first."""
     return [claim if index % 2 else replace(claim, proofs=()) for index, claim in enumerate(claims)]
 
 
-def swapped(claims: _Claims, sections: Sequence[WrittenSection]) -> _Claims:
+def swapped(claims: _Claims, section: WrittenSection) -> _Claims:
     """Replace each claim's citations with another sentence of the same segment."""
-    segments = {each.segment_id: each for section in sections for each in (*section.segments, *section.others)}
+    segments = {each.segment_id: each for each in (*section.segments, *section.others)}
     return [
         replace(claim, proofs=tuple(_another_sentence(proof, segments[proof["segment_id"]]) for proof in claim.proofs))
         for claim in claims
@@ -79,9 +76,9 @@ def _another_sentence(proof: Proof, segment: Segment) -> Proof:
     return {**proof, "start": start, "end": end}
 
 
-def slipped(claims: _Claims, sections: Sequence[WrittenSection]) -> _Claims:
+def slipped(claims: _Claims, section: WrittenSection) -> _Claims:
     """Shift each citation by some characters within its segment."""
-    segments = {each.segment_id: each for section in sections for each in (*section.segments, *section.others)}
+    segments = {each.segment_id: each for each in (*section.segments, *section.others)}
     return [
         replace(claim, proofs=tuple(_slipped(proof, segments[proof["segment_id"]]) for proof in claim.proofs))
         for claim in claims
@@ -93,7 +90,7 @@ def _slipped(proof: Proof, segment: Segment) -> Proof:
     return {**proof, "start": proof["start"] + by, "end": proof["end"] + by}
 
 
-def all_supported(claims: _Claims, sections: Sequence[WrittenSection]) -> _Claims:
+def all_supported(claims: _Claims, section: WrittenSection) -> _Claims:
     """Mark every claim as supported."""
     return [replace(claim, verdict="supported", reasons=()) for claim in claims]
 
@@ -104,9 +101,9 @@ class FuzzyMatcher:
     def read_ahead(self, segments: Sequence[Segment]) -> None:
         """Read nothing ahead; each claim is compared with the text."""
 
-    async def check(self, sections: Sequence[WrittenSection], *, meter: Meter) -> CheckResult:
-        """Check each section as one claim."""
-        return CheckResult(tuple((_matched(section),) for section in sections))
+    async def check(self, section: WrittenSection) -> Sequence[CheckedClaim]:
+        """Check a section as one claim."""
+        return [_matched(section)]
 
 
 def _matched(section: WrittenSection) -> CheckedClaim:

@@ -239,7 +239,7 @@ async def test_the_steps_of_a_run_are_told_as_progress(client: Client) -> None:
 
     await client.call_tool("ask", {"question": "When does unused leave lapse?"}, progress_callback=progress)
     assert [done for done, _ in told] == [float(each) for each in range(1, len(told) + 1)]
-    assert [message for _, message in told][1:3] == ["Searching the library", "Choosing passages"]
+    assert [message for _, message in told][1:3] == ["Searching the library", "Weighing what was found"]
 
 
 async def test_a_text_is_verified_against_sources_and_against_the_library(client: Client) -> None:

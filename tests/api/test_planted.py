@@ -24,7 +24,7 @@ from tests.api.reading import parse_frames
 from tests.api.serving import client_of
 from tests.planted import Planted, PlantedModel, ingest_planted, planted, sections_of
 from tests.wire.marked_sentences import FOOTNOTE, bubbles, marked_in_text, marked_sentences
-from tools.runs.published import parse_line
+from tools.runs.event_log import parse_line
 from tools.settings import JudgeSettings, Settings
 
 

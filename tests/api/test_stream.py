@@ -21,7 +21,7 @@ from graph.events import Envelope, RunFailed, RunFinished, RunStarted, TextDelta
 from graph.evidence import Message
 from tests.api.reading import parse_frames
 from tests.api.serving import client_of
-from tools.runs.live_run import Run
+from tools.runs.live_run import MOST_AT_ONCE, Run
 from tools.sessions.run_request import RunRequest
 
 RUN_ID = str(UUID(int=1))
@@ -168,21 +168,18 @@ async def test_a_layer_that_sends_by_itself_has_the_whole_stream(layer: Any) -> 
 
 
 async def test_whoever_joins_a_run_that_waits_is_sent_all_its_events() -> None:
-    run = new_run()
-    for word in ("Be", "cause", "."):
-        run.emit(TextDelta(section_index=0, delta=word * 300))
-    run.pack()
-    assert run.has_started
+    run, count = new_run(), 2 * MOST_AT_ONCE + 1
+    for number in range(count):
+        run.emit(TextDelta(section_index=0, delta=f"{number} "))
     async with telling(run) as client, client.stream("POST", "/run") as response:
         seen = b""
         async for chunk in response.aiter_raw():
             seen += chunk
-            if seen.count(b"event: text_delta") == 3 and not run.has_ended:
-                run.pack()
+            if seen.count(b"event: text_delta") == count and not run.has_ended:
                 run.emit(finished())
     frames = parse_frames(seen.decode())
-    assert [json.loads(frame["data"]).get("delta", "")[:2] for frame in frames] == ["", "Be", "ca", "..", ""]
-    assert [frame["id"] for frame in frames] == [f"{RUN_ID}:{seq}" for seq in range(1, 6)]
+    assert [json.loads(frame["data"])["delta"] for frame in frames[1:-1]] == [f"{number} " for number in range(count)]
+    assert [frame["id"] for frame in frames] == [f"{RUN_ID}:{seq}" for seq in range(1, count + 3)]
 
 
 async def test_an_event_that_cannot_be_written_out_is_refused_and_leaves_the_log_as_it_was() -> None:

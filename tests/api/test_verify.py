@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from api.app import create_app
-from api.routes.verify_routes import AT_ONCE, EXAMPLES, verification_turns
+from api.routes.verify_routes import AT_ONCE, verification_turns
 from evals.scripted_replies import judged
 from graph.entrypoint import Citewell, open_citewell
 from graph.errors import Overloaded
@@ -213,22 +213,6 @@ async def test_what_cannot_be_verified_is_refused_by_name(
     assert told in problem["detail"]
     assert problem["suggestion"]
     assert problem["retryable"] is False
-
-
-async def test_the_examples_of_the_description_work(shared_client: httpx.AsyncClient) -> None:
-    described = (await shared_client.get("/openapi.json")).json()["paths"]["/api/verify"]["post"]
-    assert described["requestBody"]["content"]["application/json"]["examples"] == EXAMPLES
-    shown = described["responses"]["200"]["content"]["application/json"]["example"]
-    replies = [await verified(shared_client, **example["value"]) for example in EXAMPLES.values()]
-    assert described_form({**replies[0], "spent": None}) == described_form({**shown, "spent": None})
-    assert replies[1]["totals"]["supported"] == 1
-
-
-def described_form(value: Any) -> Any:
-    """A reply as an OpenAPI description shows it: without nulls."""
-    if isinstance(value, dict):
-        return {key: described_form(each) for key, each in value.items() if each is not None}
-    return [described_form(each) for each in value] if isinstance(value, list) else value
 
 
 async def test_a_key_is_asked_for_where_others_ask_for_one(settings: Settings, citewell: Citewell) -> None:

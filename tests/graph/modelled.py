@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 
-from answers.checking import question_coverage
 from graph.ports import Family, Judge, Resources
 from tests.fakes import MemoryLibrary
 from tests.graph.asking import FOOD, LEAVE, PAY, Asked
@@ -37,7 +36,6 @@ def session(server: ScriptedOpenAI, judge: Judge | None = None) -> Asked:
             searcher=library,
             reader=library,
             families=lambda model, *, thinking=False: family,
-            coverage=question_coverage,
         ),
     )
 

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 
 import pytest
 
-from answers.checking import question_coverage
 from evals.scripted_replies import shown_segments
 from graph.evidence import Effort, Identity, Segment
 from graph.ports import Families, Judge, LibraryLanguages, Resources
@@ -39,7 +38,7 @@ def modelled(
     families = asked.of.families
     return Asked(
         library=library,
-        of=Resources(library, library, families, question_coverage, languages=written_in(*languages)),
+        of=Resources(library, library, families, languages=written_in(*languages)),
     )
 
 
@@ -252,7 +251,7 @@ def quoted(families: Families, *languages: str) -> Asked:
     library = MemoryLibrary([LEAVE, PORT])
     return Asked(
         library=library,
-        of=Resources(library, library, families, question_coverage, languages=written_in(*languages)),
+        of=Resources(library, library, families, languages=written_in(*languages)),
     )
 
 

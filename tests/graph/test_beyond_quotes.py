@@ -6,7 +6,6 @@ import pytest
 
 import prompts
 from answers.answerhood import answerhood_of
-from answers.checking import question_coverage
 from graph.evidence import Segment
 from graph.ports import Resources
 from tests.fakes import MemoryLibrary, segment
@@ -34,7 +33,7 @@ UNKNOWN = "Which colour is the annual sauna?"
 def session(segments: Sequence[Segment] = LIBRARY, *, refuse_below: float = 0.4) -> Asked:
     library = MemoryLibrary(segments)
     family = extractive_family(checker=CodeChecker(), refuse_below=refuse_below)
-    return Asked(library, of=Resources(library, library, lambda model, *, thinking=False: family, question_coverage))
+    return Asked(library, of=Resources(library, library, lambda model, *, thinking=False: family))
 
 
 @pytest.mark.parametrize(("language", "question"), WORK.items())

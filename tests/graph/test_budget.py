@@ -1,6 +1,7 @@
 """What a run may spend, what it leaves out first, and the name of the cap in its stop reason."""
 
 import time
+from collections.abc import Sequence
 
 import pytest
 
@@ -8,11 +9,11 @@ from graph.builder import meter_for
 from graph.context import Context
 from graph.errors import BudgetExhausted, ModelUnavailable
 from graph.evidence import Spent
+from graph.ports import Judgement, OpenClaim
 from graph.state import State
 from graph.usage import ALLOWANCES, Meter
 from tests.fakes import ScriptedFamily, WordJudge, quote, spend_tokens
 from tests.graph.asking import Asked
-from tools.claims.code_checker import CodeChecker
 
 
 def calls(state: State) -> dict[str, int]:
@@ -87,13 +88,13 @@ async def test_a_cap_that_cost_the_repair_is_named_by_the_refusal_too() -> None:
 
 
 async def test_an_opinion_is_not_asked_for_where_a_step_that_matters_more_was_left_out() -> None:
-    class Costly(CodeChecker):
-        async def check(self, sections, *, meter):  # type: ignore[no-untyped-def]
+    class Costly(WordJudge):
+        async def judge(self, claims: Sequence[OpenClaim], *, meter: Meter) -> list[Judgement]:
             meter.exhaust("model_calls")
-            return await super().check(sections, meter=meter)
+            return await super().judge(claims, meter=meter)
 
     opinion = Opinion()
-    session = Asked(ports={"assessor": opinion, "checker": Costly()})
+    session = Asked(ports={"assessor": opinion, "judge": Costly()})
     state = await session.ask("annual leave", assess_with_model=True)
     assert (state.stop_reason, opinion.asked) == ("budget_model_calls", 0)
     assert session.told("answer_assessed")[0].fallback["code"] == "budget_exhausted"

@@ -9,7 +9,6 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.runtime import Runtime
 
-from answers.checking import question_coverage
 from graph.builder import StepNode, build
 from graph.context import Context
 from graph.events import AnyEvent, StepFinished
@@ -36,7 +35,6 @@ def keyless() -> Asked:
         searcher=library,
         reader=library,
         families=lambda model, *, thinking=False: family,
-        coverage=question_coverage,
     )
     return Asked(library=library, of=ports)
 

@@ -3,7 +3,6 @@
 import pytest
 
 import prompts
-from answers.checking import question_coverage
 from graph.errors import WebUnavailable
 from graph.ports import Resources
 from graph.state import State
@@ -103,7 +102,7 @@ async def test_each_run_decides_anew() -> None:
 
 async def test_a_family_that_only_quotes_says_that_it_knows_nothing() -> None:
     library, family = MemoryLibrary([LEAVE, PAY, FOOD]), extractive_family(checker=CodeChecker())
-    ports = Resources(library, library, lambda model, *, thinking=False: family, question_coverage)
+    ports = Resources(library, library, lambda model, *, thinking=False: family)
     asked = Asked(of=ports)
     state = await asked.ask("How many days of annual leave do staff get?", answer_from="model")
     assert (state.outcome, state.answer_from) == ("answered", "library")

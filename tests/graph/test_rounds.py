@@ -2,7 +2,6 @@
 
 import pytest
 
-from answers.checking import question_coverage
 from graph.context import Context
 from graph.errors import WebUnavailable, fallback_failure
 from graph.events import SearchFailed, SourcesFound
@@ -91,7 +90,7 @@ async def test_the_web_is_asked_where_the_library_is_off(web: str) -> None:
     searched = MemoryWeb(library, [BLOG])
     session = Asked(
         library,
-        of=Resources(library, library, lambda model, *, thinking=False: extractive, question_coverage, web=searched),
+        of=Resources(library, library, lambda model, *, thinking=False: extractive, web=searched),
     )
     state = await session.ask("When does the sauna open?", search="off", web=web)
     assert "search_segments" not in session.steps

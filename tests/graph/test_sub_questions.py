@@ -5,7 +5,6 @@ from dataclasses import replace
 
 import pytest
 
-from answers.checking import question_coverage
 from evals.scripted_replies import shown_segments
 from graph.evidence import Effort, Identity
 from graph.ports import LibraryLanguages, Resources
@@ -111,9 +110,7 @@ async def test_no_part_loses_its_best_segment_for_want_of_room(scripted_openai: 
     library = MemoryLibrary([*cranes, LEAVE, FOOD])
     model = ModelSettings(name="m", base_url=scripted_openai.base_url, model="any", context_tokens=4096)
     family = llm_family(model, thinking=False, checker=CodeChecker(), fallback=ExtractiveWriter())
-    asked = Asked(
-        library=library, of=Resources(library, library, lambda name, *, thinking=False: family, question_coverage)
-    )
+    asked = Asked(library=library, of=Resources(library, library, lambda name, *, thinking=False: family))
     question = "What load does the crane of dock seven lift, and which leave expires?"
     parts = ["What load does the crane of dock seven lift?", "Which days of annual leave do they want to have expired?"]
     scripted_openai.script(

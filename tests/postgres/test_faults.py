@@ -452,7 +452,7 @@ class Endless:
 
 
 async def test_a_checkpoint_waits_for_what_was_told_before_it_and_not_for_a_pause() -> None:
-    run = Run(*map(str, range(3)), RunRequest("annual leave", Context()), "llm", "", sink=Endless())
+    run = Run(*map(str, range(3)), RunRequest("annual leave", Context()), "llm", "", writer=Endless())
     run.emit(StepStarted(step="generate_answer"))
     async with asyncio.timeout(60):
         await run.committed()

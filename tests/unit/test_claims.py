@@ -9,15 +9,14 @@ from hypothesis import strategies as st
 from graph.evidence import Origin, Segment
 from graph.ports import CheckedClaim, WrittenSection
 from graph.reasons import Reason, why_each
-from graph.usage import Meter
-from tests.fakes import segment
+from tests.fakes import check_section, segment
 from text.sentences import sentences, trimmed
-from tools.claims.code_checker import CodeChecker, check_section
+from tools.claims.code_checker import CodeChecker
 
 
 def check(text: str, *segments: Segment) -> list[CheckedClaim]:
-    checked = asyncio.run(CodeChecker().check([WrittenSection(text, segments)], meter=Meter()))
-    return list(checked.sections[0])
+    checked = asyncio.run(CodeChecker().check(WrittenSection(text, segments)))
+    return list(checked)
 
 
 def test_a_sentence_that_stands_in_the_source_is_supported_by_its_exact_span() -> None:

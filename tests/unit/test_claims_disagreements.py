@@ -6,8 +6,7 @@ import pytest
 
 from graph.ports import WrittenSection
 from graph.reasons import Reason
-from tests.fakes import segment
-from tools.claims.code_checker import check_section
+from tests.fakes import check_section, segment
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graph.ports import CheckedClaim, WrittenSection
-from tests.fakes import segment
-from tools.claims.code_checker import check_section
+from tests.fakes import check_section, segment
 
 SOURCE = segment(
     "doc",

@@ -3,7 +3,6 @@
 import asyncio
 
 from graph.ports import WrittenSection
-from graph.usage import Meter
 from tests.fakes import segment
 from tools.claims.code_checker import CodeChecker
 
@@ -36,7 +35,7 @@ async def test_a_long_answer_over_many_segments_is_checked_beside_other_requests
     waiting = asyncio.create_task(others())
     await asyncio.sleep(0)
     before = turns
-    found = await CodeChecker().check([WrittenSection(answer, tuple(segments))], meter=Meter())
+    found = await CodeChecker().check(WrittenSection(answer, tuple(segments)))
     waiting.cancel()
-    assert {claim.verdict for claim in found.sections[0]} == {"supported"}
+    assert {claim.verdict for claim in found} == {"supported"}
     assert turns - before > 20

@@ -10,8 +10,7 @@ import pytest
 
 from graph.evidence import Segment
 from graph.ports import CheckedClaim, WrittenSection
-from tests.fakes import segment
-from tools.claims.code_checker import check_section
+from tests.fakes import check_section, segment
 
 LEAVE = segment("leave", 0, "Annual leave is 25 days for full-time staff. The first day is free.", start=50)
 KEYS = segment("keys", 0, "Press [Windows] then [Section] to open the menu. The first screen is the home screen.")

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from api.dialects.openai.encoder import OpenAIEncoder
-from api.dialects.openai.schemas import ReplyOptions
+from api.dialects.openai.schemas import CompletionForm
 from api.dialects.quotes import QuoteInContext, excerpt_of_quotes, in_context, quotes_in_context
 from graph.evidence import Citation, CitationContext, ContextRole, Copy
 from tests.wire.script import envelopes
@@ -101,7 +101,7 @@ def test_an_excerpt_stays_as_short_as_others() -> None:
 
 
 def test_open_webui_gets_the_quote_as_more_text_of_its_source() -> None:
-    encoder = OpenAIEncoder(ReplyOptions(events=True))
+    encoder = OpenAIEncoder(CompletionForm(events=True))
     frames = b"".join(map(encoder.encode, envelopes())).decode().split("\n\n")
     told = [json.loads(frame[6:]) for frame in frames if frame.startswith("data: {")]
     sources = [each["event"]["data"] for each in told if each.get("event", {}).get("type") == "source"]

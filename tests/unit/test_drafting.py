@@ -23,7 +23,6 @@ from graph.events import (
 from graph.evidence import Segment
 from graph.ports import (
     CheckedClaim,
-    CheckResult,
     Draft,
     DraftClosed,
     DraftOpened,
@@ -126,10 +125,7 @@ class SentenceChecker:
     def read_ahead(self, segments: Sequence[Segment]) -> None:
         """Read nothing; what is checked is scripted."""
 
-    async def check(self, sections: Sequence[WrittenSection], *, meter: Meter) -> CheckResult:
-        return CheckResult(tuple(tuple(self._claims(section)) for section in sections))
-
-    def _claims(self, section: WrittenSection) -> list[CheckedClaim]:
+    async def check(self, section: WrittenSection) -> list[CheckedClaim]:
         ending = r"(?= +[A-Z])" if section.open else r"(?= +[A-Z]|\Z)"
         found = re.compile(rf"\S.*?\.{ending}").finditer(section.text, section.start)
         return [CheckedClaim(each.start(), each.end(), each[0], "supported", (), ()) for each in found]

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from graph.evidence import Hit, Segment
+from graph.evidence import Hit, Segment, SourceKind
 from tests.fakes import segment
-from tools.extractive import reader
-from tools.extractive.reader import QUESTIONS_REMEMBERED, RankedSentences, ReaderMemo, rank_by_part, rank_sentences
+from tools.extractive import sentence_features
+from tools.extractive.reader import QUESTIONS_REMEMBERED, ReaderMemo, rank_by_part, rank_sentences
 
 QUESTION = "How much does a ticket for the ferry cost?"
 TEXTS = (
@@ -26,29 +26,23 @@ HITS = [Hit(segment("guide", index, text), 0.9 - index / 10) for index, text in 
 def measured(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
     """Note the segments that are measured."""
     noted: list[list[str]] = []
-    measure = reader.measure_sentences
+    measure = sentence_features.measure_sentences
 
     def noting(question: str, segments: Sequence[Segment], pool: Sequence[Any]) -> Any:
         noted.append([segments[index].segment_id for index in dict.fromkeys(each.segment for each in pool)])
         return measure(question, segments, pool)
 
-    monkeypatch.setattr(reader, "measure_sentences", noting)
+    monkeypatch.setattr(sentence_features, "measure_sentences", noting)
     return noted
 
 
-def same(one: RankedSentences, other: RankedSentences) -> bool:
-    return (
-        one.candidates == other.candidates
-        and one.scores == pytest.approx(other.scores, abs=1e-9)
-        and one.answerable == pytest.approx(other.answerable, abs=1e-9)
-    )
-
-
-def test_a_part_of_a_search_keeps_its_rank_among_all_that_was_read(measured: list[list[str]]) -> None:
+@pytest.mark.parametrize("kind", ["search", "page"])
+def test_a_part_of_what_was_read_keeps_its_rank_among_all(measured: list[list[str]], kind: SourceKind) -> None:
+    hits = [replace(hit, kind=kind) for hit in HITS]
     memo = ReaderMemo()
-    whole = rank_sentences(QUESTION, HITS, memo)
+    whole = rank_sentences(QUESTION, hits, memo)
     measured.clear()
-    again = rank_sentences(QUESTION, [HITS[3], HITS[1]], memo)
+    again = rank_sentences(QUESTION, [hits[3], hits[1]], memo)
     assert measured == []
     kept = [
         (one.text, score) for one, score in zip(whole.candidates, whole.scores, strict=True) if one.segment in (1, 3)
@@ -56,24 +50,6 @@ def test_a_part_of_a_search_keeps_its_rank_among_all_that_was_read(measured: lis
     assert [(one.text, score) for one, score in zip(again.candidates, again.scores, strict=True)] == kept
     assert {one.segment for one in again.candidates if one.text.startswith("|")} == {1}
     assert again.answerable == whole.answerable
-
-
-def test_a_part_of_the_pages_is_scored_as_if_read_anew(measured: list[list[str]]) -> None:
-    hits = [replace(hit, kind="page") for hit in HITS]
-    memo = ReaderMemo()
-    rank_sentences(QUESTION, hits, memo)
-    measured.clear()
-    again = rank_sentences(QUESTION, [hits[3], hits[1]], memo)
-    assert measured == []
-    assert same(again, rank_sentences(QUESTION, [hits[3], hits[1]]))
-
-
-def test_only_what_is_new_is_measured(measured: list[list[str]]) -> None:
-    memo = ReaderMemo()
-    rank_sentences(QUESTION, HITS[:2], memo)
-    more = rank_sentences(QUESTION, [HITS[2], HITS[0], HITS[4], HITS[1]], memo)
-    assert measured == [["guide:0", "guide:1"], ["guide:2"]]
-    assert same(more, rank_sentences(QUESTION, [HITS[2], HITS[0], HITS[4], HITS[1]]))
 
 
 def test_a_segment_that_has_changed_is_measured_again(measured: list[list[str]]) -> None:

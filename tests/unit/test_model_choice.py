@@ -10,7 +10,7 @@ from tests.scripted_openai import ScriptedOpenAI, say, scripted_openai, status
 from tools.backends import backend_registry
 from tools.backends.backend_registry import ask_for_model, configured_families, only_endpoint
 from tools.settings import ModelSettings, Settings
-from tools.settings.llm import usual_context
+from tools.settings.models import usual_context
 
 __all__ = ["scripted_openai"]
 

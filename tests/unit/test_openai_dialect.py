@@ -13,7 +13,7 @@ from answers.quoted_runs import continues
 from api.dialects.annotated_text import AnnotatedText, Numbering, SourceAddresses, by_appearance, by_index
 from api.dialects.citation_marks import JOINER
 from api.dialects.openai.encoder import DONE, OpenAIEncoder
-from api.dialects.openai.schemas import ReplyOptions, completion
+from api.dialects.openai.schemas import CompletionForm, completion
 from api.dialects.openai_api import DEFAULT_BASE_URL
 from api.dialects.section_buffer import FinalSection
 from graph.events import Envelope, RunFinished, SourcesGraded
@@ -22,11 +22,11 @@ from tests.api.reading import parse_frames
 from tests.wire.runs import broken_runs, cancelled_runs, is_revised, logged, runs
 from tests.wire.script import CITATION, SCRIPT, SOURCE
 
-WANTED = st.builds(ReplyOptions, events=st.booleans(), links=st.booleans(), usage=st.booleans())
+WANTED = st.builds(CompletionForm, events=st.booleans(), links=st.booleans(), usage=st.booleans())
 MARK = re.compile(r"\[\[\d+\]\]\([^)]*\)|\[\d+\]")
 
 
-def chunks_of(log: list[Envelope], wanted: ReplyOptions) -> list[dict[str, Any]]:
+def chunks_of(log: list[Envelope], wanted: CompletionForm) -> list[dict[str, Any]]:
     dialect = OpenAIEncoder(wanted)
     told = b"".join(map(dialect.encode, log))
     assert told.endswith(DONE)
@@ -73,7 +73,7 @@ def proofs(message: Message) -> list[tuple[str, set[str]]]:
 
 @given(runs(), WANTED)
 @settings(max_examples=30, deadline=None, phases=(Phase.generate,))
-def test_text_and_spans_are_those_of_the_message(log: list[Envelope], wanted: ReplyOptions) -> None:
+def test_text_and_spans_are_those_of_the_message(log: list[Envelope], wanted: CompletionForm) -> None:
     chunks = chunks_of(log, wanted)
     assume("error" not in chunks[-1] and not is_revised(log))
     end = ended(log)
@@ -91,7 +91,7 @@ def test_text_and_spans_are_those_of_the_message(log: list[Envelope], wanted: Re
 def test_a_number_is_the_place_of_its_source_among_those_that_the_client_was_given(
     log: list[Envelope], events: bool
 ) -> None:
-    chunks = chunks_of(log, ReplyOptions(events=events))
+    chunks = chunks_of(log, CompletionForm(events=events))
     assume("error" not in chunks[-1] and not is_revised(log))
     text = text_of(chunks)
     if events:
@@ -122,7 +122,7 @@ def is_source(chunk: dict[str, Any]) -> bool:
 
 @given(st.one_of(runs(), broken_runs(), cancelled_runs()), WANTED)
 @settings(max_examples=30, deadline=None, phases=(Phase.generate,))
-def test_whatever_happens_every_frame_but_an_error_is_a_chunk(log: list[Envelope], wanted: ReplyOptions) -> None:
+def test_whatever_happens_every_frame_but_an_error_is_a_chunk(log: list[Envelope], wanted: CompletionForm) -> None:
     chunks = chunks_of(log, wanted)
     failed = "error" in chunks[-1]
     if failed:
@@ -142,7 +142,7 @@ def test_a_source_that_was_shown_keeps_its_number_or_the_stream_ends() -> None:
     [graded] = [event for event in SCRIPT if isinstance(event, SourcesGraded)]
     other = graded.sources[0] | {"segment_id": "another:0"}
     log = logged([graded, SourcesGraded(sources=[other])])
-    *_, shown, failed = chunks_of(log, ReplyOptions(events=True))
+    *_, shown, failed = chunks_of(log, CompletionForm(events=True))
     assert shown["event"]["data"] == {"description": "The answer failed", "done": True}
     assert failed["error"]["code"] == "answer_rewritten"
 

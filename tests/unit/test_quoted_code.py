@@ -10,9 +10,9 @@ from api.dialects.citation_marks import bracket, marked_pieces
 from api.dialects.section_buffer import FinalSection
 from graph.evidence import Segment, SegmentBlock
 from graph.ports import CheckedClaim, WrittenSection
+from tests.fakes import check_section
 from tests.wire.texts import citation, claim, source
 from text.answer_markdown import units
-from tools.claims.code_checker import check_section
 
 CODE = "for host in hosts:\n    ping(host)\n\n    if lost:\n        page_someone()"
 TEXT = f"To watch the hosts, run:\n\n{CODE}\n\nIt stops by itself."

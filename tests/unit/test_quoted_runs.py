@@ -15,9 +15,9 @@ from graph import events as told
 from graph.evidence import Claim, ContextSlice, Message, Section, SectionClaim, Segment, SegmentBlock
 from graph.ports import CheckedClaim, WrittenSection
 from graph.rows import ClaimRow
+from tests.fakes import check_section
 from tests.wire.runs import MESSAGE_ID, SPENT
 from tests.wire.texts import source
-from tools.claims.code_checker import check_section
 
 SOURCE = source(1)
 ID = SOURCE["segment_id"]

@@ -3,10 +3,15 @@
 import pytest
 
 import prompts
-from graph.evidence import Segment
-from nodes.abstain import refusal
+from graph.evidence import Refusal, Segment, StopReason
+from nodes import abstain
 
 NEAR = [Segment("d", 0, 0, 4, "Text", title="Guide", heading="Guide > Limits")]
+
+
+def refusal(reason: StopReason, tried: list[str], near: list[Segment], language: str) -> str:
+    parts = Refusal(code=reason, tried=tried, library=True, web_failed=False, written_in=[])
+    return abstain.refusal(reason, parts, near, language)
 
 
 @pytest.mark.parametrize(

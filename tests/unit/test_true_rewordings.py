@@ -12,8 +12,7 @@ import pytest
 
 from graph.ports import WrittenSection
 from graph.reasons import why_each
-from tests.fakes import segment
-from tools.claims.code_checker import check_section
+from tests.fakes import check_section, segment
 
 ROWS = [json.loads(line) for line in Path(__file__).with_name("true_rewordings.jsonl").read_text("utf-8").splitlines()]
 

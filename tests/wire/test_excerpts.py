@@ -13,7 +13,7 @@ from api.dialects.ai_sdk.schemas import ui_messages
 from api.dialects.docmost.schemas import AiMessage
 from api.dialects.docs_chatbot.schemas import DocsMessage
 from api.dialects.openai.encoder import OpenAIEncoder
-from api.dialects.openai.schemas import ReplyOptions
+from api.dialects.openai.schemas import CompletionForm
 from api.dialects.registry import DIALECTS
 from api.event_frames import Encoder
 from graph.events import AnyEvent, Envelope, RunFinished, RunStarted
@@ -99,7 +99,7 @@ async def test_the_excerpt_of_what_is_cited_holds_the_quote_in_the_stream_of_eve
 
 async def test_open_webui_is_shown_it_too() -> None:
     run = await answered()
-    assert_shown(told(OpenAIEncoder(ReplyOptions(events=True)), run.events), run.quotes, "openai")
+    assert_shown(told(OpenAIEncoder(CompletionForm(events=True)), run.events), run.quotes, "openai")
 
 
 async def test_the_excerpt_of_what_is_cited_holds_the_quote_when_a_session_is_opened_again() -> None:

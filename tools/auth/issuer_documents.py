@@ -3,12 +3,16 @@
 import asyncio
 import logging
 import time
-from collections.abc import Callable
-from typing import Generic, TypeVar
+from collections.abc import Callable, Sequence
+from typing import Any, Generic, TypeVar
 from urllib.parse import urlsplit
 
 import httpx2
-from pydantic import ValidationError
+from joserfc import jwt
+from joserfc.errors import InvalidKeyIdError, JoseError
+from joserfc.jwk import KeySet, RSAKey, import_key
+from joserfc.jws import JWSRegistry
+from pydantic import BaseModel, ValidationError
 
 from graph.errors import ConfigurationError, DependencyFailed
 from tools.auth.identities import is_loopback
@@ -21,6 +25,7 @@ ASK_AGAIN_SECONDS = 30.0
 RETRY_SECONDS = 2.0  # after a failed fetch with nothing in the cache
 FETCH_SECONDS = 5.0
 MOST_BYTES = 262_144
+LEAST_BITS = 2048  # of an RSA key: RFC 7518, 3.3
 
 Clock = Callable[[], float]
 Document = TypeVar("Document")
@@ -84,6 +89,52 @@ class IssuerDocument(Generic[Document]):
             log.warning("%s cannot be fetched from %s: %s: %s", self._what, self._url, type(error).__name__, error)
         finally:
             self._asked_at = self._clock()
+
+
+class _Published(BaseModel):
+    keys: list[dict[str, Any]]
+
+
+class IssuerKeys:
+    """The public keys that an issuer publishes at one address, by which its tokens are verified."""
+
+    def __init__(
+        self,
+        what: str,
+        url: str,
+        *,
+        failure: type[DependencyFailed] = DependencyFailed,
+        clock: Clock = time.monotonic,
+    ) -> None:
+        self._document = IssuerDocument(what, url, _usable, failure=failure, clock=clock)
+
+    async def decode(self, token: str, algorithms: Sequence[str]) -> jwt.Token:
+        """Return a token that the issuer signed by one of these algorithms.
+
+        A token without a key's id fits the only key of a set. Raises JoseError, ValueError, RecursionError where it is
+        not good, and the failure where there are no keys.
+        """
+        registry = JWSRegistry(algorithms=list(algorithms), strict_check_header=False)
+        try:
+            return jwt.decode(token, await self._document.read(), registry=registry)
+        except InvalidKeyIdError:  # keys are rotated
+            return jwt.decode(token, await self._document.read(lacks=lambda keys: True), registry=registry)
+
+
+def _usable(body: bytes) -> KeySet:
+    """Return the public keys of a key set; skip secrets, private and short keys, and kinds that are not known."""
+    usable = []
+    for data in _Published.model_validate_json(body).keys:
+        if data.get("use", "sig") != "sig" or data.get("kty") not in ("RSA", "EC") or "d" in data:
+            continue
+        try:
+            key = import_key(data)
+        except (JoseError, ValueError) as error:
+            log.warning("A key of an issuer cannot be read: %s", type(error).__name__)
+            continue
+        if not isinstance(key, RSAKey) or key.raw_value.key_size >= LEAST_BITS:
+            usable.append(key)
+    return KeySet(usable)
 
 
 def secure_url(setting: str, url: str) -> str:

@@ -17,15 +17,13 @@ from authlib.integrations.base_client import OAuthError
 from authlib.integrations.httpx_client import AsyncOAuth2Client
 from authlib.oidc.core import CodeIDToken
 from joserfc import jwt
-from joserfc.errors import ClaimError, ExpiredTokenError, InvalidKeyIdError, JoseError
-from joserfc.jwk import KeySet, RSAKey, import_key
-from joserfc.jws import JWSRegistry
+from joserfc.errors import ClaimError, ExpiredTokenError, JoseError
 from pydantic import BaseModel, field_validator
 
 from graph.errors import ConfigurationError, IssuerUnavailable, LoginFailed, NotAuthenticated, NotPermitted
 from tools.auth.identities import Grant, checked_grant
-from tools.auth.issuer_documents import FETCH_SECONDS, Clock, IssuerDocument, is_secure, secure_url
-from tools.auth.tokens import INVALID, LEAST_BITS, LEEWAY_SECONDS, LONGEST_TOKEN, LONGEST_TOKEN_ID
+from tools.auth.issuer_documents import FETCH_SECONDS, Clock, IssuerDocument, IssuerKeys, is_secure, secure_url
+from tools.auth.tokens import INVALID, LEEWAY_SECONDS, LONGEST_TOKEN, LONGEST_TOKEN_ID
 from tools.settings import AuthSettings, OidcSettings
 
 log = logging.getLogger("citewell.identity")
@@ -83,10 +81,6 @@ class _Provider(BaseModel):
         return [name for name in ALGORITHMS if name in self.id_token_signing_alg_values_supported]
 
 
-class _Published(BaseModel):
-    keys: list[dict[str, Any]]
-
-
 class RelyingParty:
     """Citewell as a client of its issuer. Keep it for the life of the process: it caches the issuer's documents."""
 
@@ -97,8 +91,9 @@ class RelyingParty:
         self._clock = clock
         self._issuer = secure_url("oidc.issuer", settings.issuer or "")
         url = self._issuer.rstrip("/") + DISCOVERY_PATH
-        self._provider = self._document("The issuer's discovery document", url, self._discovered)
-        self._keys: dict[str, IssuerDocument[KeySet]] = {}
+        what = "The issuer's discovery document"
+        self._provider = IssuerDocument(what, url, self._discovered, failure=IssuerUnavailable, clock=clock)
+        self._keys: dict[str, IssuerKeys] = {}
 
     async def begin(self, redirect_uri: str) -> tuple[str, Attempt]:
         """Return the address to send a browser to, and what it has to keep. Raises IssuerUnavailable."""
@@ -190,9 +185,6 @@ class RelyingParty:
         wanted = {"client_id": self._settings.client_id, "post_logout_redirect_uri": return_to, **hint}
         return str(add_params_to_uri(endpoint, list(wanted.items())))
 
-    def _document(self, what: str, url: str, parse: Any) -> IssuerDocument[Any]:
-        return IssuerDocument(what, url, parse, failure=IssuerUnavailable, clock=self._clock)
-
     def _discovered(self, body: bytes) -> _Provider:
         provider = _Provider.model_validate_json(body)
         if provider.issuer != self._issuer:
@@ -246,23 +238,13 @@ class RelyingParty:
     async def _decoded(self, provider: _Provider, token: str) -> jwt.Token:
         """Return a token whose signature is the issuer's. Raises JoseError, ValueError, RecursionError."""
         url = provider.jwks_uri
-        document = self._keys.setdefault(url, self._document("The issuer's key set", url, _usable))
-        registry = JWSRegistry(algorithms=provider.algorithms, strict_check_header=False)
-        try:
-            return jwt.decode(token, await document.read(), registry=registry)
-        except InvalidKeyIdError:  # keys are rotated
-            return jwt.decode(token, await document.read(lacks=lambda keys: True), registry=registry)
+        keys = IssuerKeys("The issuer's key set", url, failure=IssuerUnavailable, clock=self._clock)
+        return await self._keys.setdefault(url, keys).decode(token, provider.algorithms)
 
     def _lacks(self, claims: Mapping[str, Any]) -> bool:
         """Whether a claim that counts may be had from the user info; scopes' own claims are often only there."""
         auth = self._auth
-        asked = {
-            auth.user_claim,
-            auth.workspace_claim,
-            auth.groups_claim,
-            "name",
-            *self._settings.required_claims,
-        }
+        asked = {auth.user_claim, auth.workspace_claim, auth.groups_claim, "name", *self._settings.required_claims}
         if auth.user_claim == "email":
             asked.add("email_verified")
         return not asked <= claims.keys()
@@ -322,22 +304,6 @@ async def _userinfo(client: AsyncOAuth2Client, url: str, subject: str) -> dict[s
     if not isinstance(claims, dict) or claims.get("sub") != subject:
         raise LoginFailed("The issuer's user info is about somebody else.")
     return claims
-
-
-def _usable(body: bytes) -> KeySet:
-    """Return the public keys of a key set; skip secrets, private and short keys, and kinds that are not known."""
-    usable = []
-    for data in _Published.model_validate_json(body).keys:
-        if data.get("use", "sig") != "sig" or data.get("kty") not in ("RSA", "EC") or "d" in data:
-            continue
-        try:
-            key = import_key(data)
-        except (JoseError, ValueError) as error:
-            log.warning("A key of the issuer cannot be read: %s", type(error).__name__)
-            continue
-        if not isinstance(key, RSAKey) or key.raw_value.key_size >= LEAST_BITS:
-            usable.append(key)
-    return KeySet(usable)
 
 
 def _shown_name(claims: Mapping[str, Any]) -> str:

@@ -1,82 +1,25 @@
 """JSON Web Tokens of a trusted issuer, verified by its public keys (JWKS), which are fetched when needed and cached."""
 
-import logging
-import time
-from collections.abc import Awaitable, Callable
 from dataclasses import replace
+from typing import Any
 
-import jwt
-from pydantic import BaseModel
+from joserfc import jwt
+from joserfc.errors import ExpiredTokenError, JoseError
+from joserfc.jwk import OctKey
+from joserfc.jws import JWSRegistry
 
 from graph.errors import ConfigurationError, NotAuthenticated
 from tools.auth.identities import ORDINARY, Grant, Rights, checked_grant, checked_scopes, checked_spaces
-from tools.auth.issuer_documents import Clock, IssuerDocument, secure_url
+from tools.auth.issuer_documents import IssuerKeys, secure_url
 from tools.settings import AuthSettings
 
-log = logging.getLogger("citewell.identity")
-
-LEAST_BITS = 2048  # RFC 7518, 3.3
-
-
-class _Published(BaseModel):
-    keys: list[dict[str, object]]
-
-
-class KeySet:
-    """The RSA keys that an issuer publishes at one address."""
-
-    def __init__(self, url: str, *, clock: Clock = time.monotonic) -> None:
-        """Set the URL. Raises ConfigurationError if it is neither https nor loopback: keys could be tampered with."""
-        secure_url("auth.jwks_url", url)
-        self._document = IssuerDocument("The key set of the tokens' issuer", url, _usable, clock=clock)
-
-    async def find(self, kid: str | None) -> jwt.PyJWK | None:
-        """Return the key with an id, or None; a token without an id matches the key of a set that has only one.
-
-        Raises DependencyFailed if no keys are cached and none can be fetched.
-        """
-        return _pick(await self._document.read(lacks=lambda keys: _pick(keys, kid) is None), kid)
-
-
-def _pick(keys: dict[str | None, jwt.PyJWK], kid: str | None) -> jwt.PyJWK | None:
-    if kid is None and len(keys) == 1:
-        return next(iter(keys.values()))
-    return keys.get(kid)
-
-
-def _usable(body: bytes) -> dict[str | None, jwt.PyJWK]:
-    """Return the keys for RS256 by id; skip secrets and private keys that were published by mistake."""
-    usable: dict[str | None, jwt.PyJWK] = {}
-    for key in _Published.model_validate_json(body).keys:
-        if (
-            key.get("kty") != "RSA"
-            or key.get("use", "sig") != "sig"
-            or key.get("alg", "RS256") != "RS256"
-            or "d" in key
-        ):
-            continue
-        try:
-            made = jwt.PyJWK(key, "RS256")
-        except jwt.PyJWTError as error:
-            log.warning("A key of the tokens' issuer cannot be read: %s", type(error).__name__)
-            continue
-        kid = key.get("kid")
-        if made.key.key_size >= LEAST_BITS and (kid is None or isinstance(kid, str)):
-            usable[kid] = made
-    return usable
-
-
-SCOPE_CLAIM, SPACE_CLAIM = (
-    "citewell_scopes",
-    "citewell_spaces",
-)  # ours, so that no other claim is taken for one
+SCOPE_CLAIM, SPACE_CLAIM = "citewell_scopes", "citewell_spaces"  # ours, so that no other claim is taken for one
 LONGEST_TOKEN = 16_384
 LONGEST_TOKEN_ID = 200
 LEEWAY_SECONDS = 30
 LEAST_SECRET_BYTES = 32  # RFC 7518, 3.2: a key of the hash's own size or larger
 INVALID = "The token is not valid."
-
-FindKey = Callable[[str], Awaitable[jwt.PyJWK | bytes]]
+_SHARED = JWSRegistry(algorithms=["HS256"], strict_check_header=False)
 
 
 class TokenVerifier:
@@ -85,9 +28,16 @@ class TokenVerifier:
     def __init__(self, auth: AuthSettings) -> None:
         """Set up the algorithm and the key. Raises ConfigurationError if the secret or the URL is not secure."""
         self._auth = auth
-        self._algorithm = "HS256" if auth.jwks_url is None else "RS256"
-        self._find_key: FindKey = _shared(auth) if auth.jwks_url is None else _published(KeySet(auth.jwks_url))
-        self._required = ["exp"] + ["iss"] * (auth.issuer is not None) + ["aud"] * (auth.audience is not None)
+        self._key: IssuerKeys | OctKey
+        if auth.jwks_url is None:
+            self._key = _secret(auth)
+        else:
+            self._key = IssuerKeys("The key set of the tokens' issuer", secure_url("auth.jwks_url", auth.jwks_url))
+        named = {"iss": auth.issuer, "aud": auth.audience}
+        required: dict[str, Any] = {
+            name: {"essential": True, "value": said} for name, said in named.items() if said is not None
+        }
+        self._required = jwt.JWTClaimsRegistry(leeway=LEEWAY_SECONDS, exp={"essential": True}, **required)
 
     async def verify(self, token: str) -> Grant:
         """Return what a token allows: its user, in the workspace that it names or in each one of a list.
@@ -102,24 +52,18 @@ class TokenVerifier:
         if len(token) > LONGEST_TOKEN:
             raise NotAuthenticated(INVALID)
         try:
-            claims = jwt.decode(
-                token,
-                await self._find_key(token),
-                algorithms=[self._algorithm],
-                issuer=self._auth.issuer,
-                audience=self._auth.audience,
-                leeway=LEEWAY_SECONDS,
-                options={
-                    "require": self._required,
-                    "verify_iss": self._auth.issuer is not None,
-                    "verify_aud": self._auth.audience is not None,
-                },
-            )
-        except jwt.ExpiredSignatureError:
+            claims = (await self._decoded(token)).claims
+            self._required.validate(claims)
+        except ExpiredTokenError:
             raise NotAuthenticated("The token has expired.", suggestion="Send a new one.") from None
-        except (jwt.PyJWTError, ValueError, RecursionError):
+        except (JoseError, ValueError, RecursionError):
             raise NotAuthenticated(INVALID) from None
         return self._grant(claims)
+
+    async def _decoded(self, token: str) -> jwt.Token:
+        if isinstance(self._key, IssuerKeys):
+            return await self._key.decode(token, ["RS256"])
+        return jwt.decode(token, self._key, registry=_SHARED)
 
     def _grant(self, claims: dict[str, object]) -> Grant:
         names = {
@@ -163,26 +107,11 @@ def _of_workspace(claim: object, workspace: str) -> object:
     return claim.get(workspace) if isinstance(claim, dict) else claim
 
 
-def _shared(auth: AuthSettings) -> FindKey:
+def _secret(auth: AuthSettings) -> OctKey:
     secret = auth.jwt_secret.get_secret_value().encode()
     if len(secret) < LEAST_SECRET_BYTES:
         raise ConfigurationError(
             f"auth.jwt_secret has {len(secret)} bytes, but HS256 needs at least {LEAST_SECRET_BYTES}.",
             suggestion="Create one with `openssl rand -hex 32`, and configure the token issuer with it too.",
         )
-
-    async def find(token: str) -> bytes:
-        return secret
-
-    return find
-
-
-def _published(keys: KeySet) -> FindKey:
-    async def find(token: str) -> jwt.PyJWK:
-        kid = jwt.get_unverified_header(token).get("kid")
-        key = await keys.find(kid if isinstance(kid, str) else None)
-        if key is None:
-            raise jwt.InvalidTokenError("no key of the issuer signed it")
-        return key
-
-    return find
+    return OctKey.import_key(secret)

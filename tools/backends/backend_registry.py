@@ -29,7 +29,7 @@ from tools.claims.code_checker import CodeChecker
 from tools.judges.judge_registry import check_judge, configured_judge
 from tools.plugins.entry_points import BACKENDS, Names, Plugin, load_plugins
 from tools.settings import EXTRACTIVE, ModelSettings, RerankerSettings, Settings
-from tools.settings.llm import usual_context
+from tools.settings.models import usual_context
 
 if TYPE_CHECKING:
     from tools.rerankers.onnx_reranker import OnnxReranker

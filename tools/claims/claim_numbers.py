@@ -4,7 +4,8 @@ import re
 from collections.abc import Iterator
 from itertools import chain
 from typing import NamedTuple
-from unicodedata import numeric
+
+from text.page_references import han_number
 
 _GAP = " \u00a0\u202f'’"
 _NUMBER = re.compile(
@@ -41,23 +42,7 @@ def values_of(text: str) -> frozenset[str]:
     """Return all values that the numbers of a text may have, those in Han numerals too."""
     digits = chain.from_iterable(number.values for number in numbers_of(text))
     numerals = _NUMERALS.findall(text) if not text.isascii() else ()
-    return frozenset((*digits, *map(_han, numerals)))
-
-
-def _han(numerals: str) -> str:
-    """Return the value of Han numerals, by what Unicode says of each: digits in a row, or with their scales."""
-    values = [int(numeric(sign)) for sign in numerals.replace("两", "兩")]
-    if max(values) < 10:
-        return _plain("".join(map(str, values)))
-    total = part = last = 0
-    for value in values:
-        if value >= 10_000:
-            total, part, last = total + (part + last or 1) * value, 0, 0
-        elif value >= 10:
-            part, last = part + (last or 1) * value, 0
-        else:
-            last = value
-    return str(total + part + last)
+    return frozenset((*digits, *map(str, map(han_number, numerals))))
 
 
 def _values(written: str) -> Iterator[str]:

@@ -8,8 +8,7 @@ from dataclasses import replace
 from operator import is_
 
 from graph.evidence import Origin, Proof, Segment
-from graph.ports import CheckedClaim, CheckResult, WrittenSection
-from graph.usage import Meter
+from graph.ports import CheckedClaim, WrittenSection
 from tools.claims.cited_sources import Sources
 from tools.claims.claim_verdicts import Finding, find
 from tools.claims.quoted_code import code_of, find_code
@@ -34,14 +33,13 @@ class CodeChecker:
         if not all(text.is_read for text in sources.texts):
             _WORKERS.submit(sources.has_sentence, "")  # a look for any sentence reads them all
 
-    async def check(self, sections: Sequence[WrittenSection], *, meter: Meter) -> CheckResult:
-        """Check each claim of each section against the segments it cites; much text is checked in a thread."""
-        work = [(each, self._sources(each.segments), self._sources(each.others)) for each in sections]
-        unread = {text.text for _, *pair in work for sources in pair for text in sources.texts if not text.is_read}
-        size = sum(map(len, unread)) + sum(len(section.text) - section.start for section in sections)
-        if size <= SMALL:
-            return CheckResult(_checked_all(work))
-        return CheckResult(await asyncio.get_running_loop().run_in_executor(_WORKERS, _checked_all, work))
+    async def check(self, section: WrittenSection) -> tuple[CheckedClaim, ...]:
+        """Check each claim of a section against the segments it cites; much text is checked in a thread."""
+        sources, others = self._sources(section.segments), self._sources(section.others)
+        unread = {text.text for each in (sources, others) for text in each.texts if not text.is_read}
+        if sum(map(len, unread)) + len(section.text) - section.start <= SMALL:
+            return check_section(section, sources, others)
+        return await asyncio.get_running_loop().run_in_executor(_WORKERS, check_section, section, sources, others)
 
     def _sources(self, segments: Sequence[Segment]) -> Sources:
         """Return the segments indexed; sections of one run, and sentences of one section, cite the same ones."""
@@ -54,16 +52,9 @@ class CodeChecker:
         return sources
 
 
-Work = tuple[WrittenSection, Sources, Sources]
-
-
-def _checked_all(work: Sequence[Work]) -> tuple[tuple[CheckedClaim, ...], ...]:
-    return tuple(tuple(_checked(*each)) for each in work)
-
-
-def check_section(section: WrittenSection) -> tuple[CheckedClaim, ...]:
+def check_section(section: WrittenSection, sources: Sources, others: Sources) -> tuple[CheckedClaim, ...]:
     """Split a section into claims and decide on each, in order."""
-    return tuple(_checked(section, Sources(section.segments), Sources(section.others)))
+    return tuple(_checked(section, sources, others))
 
 
 def _checked(section: WrittenSection, sources: Sources, others: Sources) -> Iterator[CheckedClaim]:

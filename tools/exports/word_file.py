@@ -6,7 +6,7 @@ quote bears another claim too, its number stands there as text.
 
 import io
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from docx import Document
@@ -57,14 +57,11 @@ class _Footnotes:
 
     def __init__(self, document: DocxDocument) -> None:
         self._root = etree.Element(qn("w:footnotes"), nsmap={"w": nsmap["w"], "r": nsmap["r"]})
-        for number, kind, sign in (
-            (-1, "separator", "separator"),
-            (0, "continuationSeparator", "continuationSeparator"),
-        ):
+        for number, kind in ((-1, "separator"), (0, "continuationSeparator")):
             note = self._note(number)
             note.set(qn("w:type"), kind)
             run = etree.SubElement(etree.SubElement(note, qn("w:p")), qn("w:r"))
-            etree.SubElement(run, qn(f"w:{sign}"))
+            etree.SubElement(run, qn(f"w:{kind}"))
         package = document.part.package
         assert package is not None
         self.part = Part(PackURI("/word/footnotes.xml"), _FOOTNOTES_TYPE, b"", package)
@@ -99,12 +96,12 @@ class _WordFile:
     def __init__(self, transcript: Transcript, words: Words) -> None:
         self._transcript = transcript
         self._words = words
-        self._document = Document()
+        self.document = Document()
         self._add_styles()
-        self._footnotes = _Footnotes(self._document)
+        self._footnotes = _Footnotes(self.document)
 
     def written(self) -> bytes:
-        transcript, words, document = self._transcript, self._words, self._document
+        transcript, words, document = self._transcript, self._words, self.document
         about = document.core_properties
         about.title, about.author, about.comments = fit(transcript.title)[:255], "Citewell", ""
         about.created = about.modified = transcript.exported_at.replace(tzinfo=None)
@@ -115,8 +112,7 @@ class _WordFile:
         if transcript.withheld:
             self._say(words("something_left_out"), bold=True)
         if transcript.text:
-            tree = MarkedTree(ExportedSection(transcript.text))
-            _Blocks(self, tree, {}).write(tree.root.children)
+            self._section(ExportedSection(transcript.text), {})
         for exchange in transcript.exchanges:
             self._exchange(exchange)
         if transcript.documents:
@@ -140,7 +136,7 @@ class _WordFile:
         return file.getvalue()
 
     def _add_styles(self) -> None:
-        styles = self._document.styles
+        styles = self.document.styles
         text: Any = styles.add_style(_TEXT, WD_STYLE_TYPE.PARAGRAPH)
         text.base_style = styles["Normal"]
         text.font.size = Pt(9)
@@ -149,12 +145,10 @@ class _WordFile:
         reference.font.superscript = True
 
     def _heading(self, text: str, level: int) -> None:
-        paragraph = self._document.add_heading("", level)
-        _write(paragraph, text)
-        _turn(paragraph, text)
+        _write(self.document.add_heading("", level), text)
 
     def _say(self, text: str, *, bold: bool = False) -> None:
-        run = self._document.add_paragraph().add_run(fit(text))
+        run = self.document.add_paragraph().add_run(fit(text))
         run.italic, run.bold = not bold, bold
 
     def _exchange(self, exchange: Exchange) -> None:
@@ -177,26 +171,21 @@ class _WordFile:
         self._answer(answer)
 
     def _quoted(self, text: str) -> None:
-        paragraph = self._document.add_paragraph(style="Quote")
-        _write(paragraph, text)
-        _turn(paragraph, text)
+        _write(self.document.add_paragraph(style="Quote"), text)
 
     def _answer(self, answer: ExportedAnswer) -> None:
         words = self._words
         notes = {note.number: note for note in answer.notes}
         self._sections(answer, notes)
-        for title, lines in (
-            (words("nearest"), [f"{words.source(each)}: {shown_of(each)}" for each in answer.nearest]),
-            (words("disagreements"), [line for each in answer.disagreements for line in words.sides(each)]),
-        ):
-            self._bullets(title, lines)
+        self._bullets(words("nearest"), [f"{words.source(each)}: {shown_of(each)}" for each in answer.nearest])
+        self._bullets(words("disagreements"), [line for each in answer.disagreements for line in words.sides(each)])
         if answer.claims:
             self._heading(words("claims"), 2)
             self._claims(answer, notes)
         if answer.account is not None:
             self._heading(words("account"), 2)
             for line in words.paid(answer.account):
-                self._document.add_paragraph(fit(line))
+                self.document.add_paragraph(fit(line))
             self._steps(answer.account)
 
     def _sections(self, answer: ExportedAnswer, notes: dict[int, Note]) -> None:
@@ -208,20 +197,21 @@ class _WordFile:
                 continue
             if section.passage is not None:
                 self._say(self._words.quoted_from(section.passage))
-            tree = MarkedTree(section)
-            _Blocks(self, tree, notes).write(tree.root.children)
-            if tree.behind:
-                paragraph = self._document.add_paragraph()
-                for mark in tree.behind:
-                    self.mark(paragraph, mark, notes)
+            self._section(section, notes)
+
+    def _section(self, section: ExportedSection, notes: dict[int, Note]) -> None:
+        tree = MarkedTree(section)
+        _Blocks(self, tree, notes).write(tree.root.children)
+        if tree.behind:
+            paragraph = self.document.add_paragraph()
+            for mark in tree.behind:
+                self.mark(paragraph, mark, notes)
 
     def _bullets(self, title: str, lines: Sequence[str]) -> None:
         if lines:
             self._heading(title, 2)
         for line in lines:
-            paragraph = self._document.add_paragraph(style="List Bullet")
-            _write(paragraph, line)
-            _turn(paragraph, line)
+            _write(self.document.add_paragraph(style="List Bullet"), line)
 
     def _steps(self, account: RunAccount) -> None:
         rows = [[step, f"{each['calls']}", f"{each['tokens']}", f"{each['ms']:.0f}"] for step, each in account.steps]
@@ -239,38 +229,21 @@ class _WordFile:
             self.refer(row.cells[3].paragraphs[0], each.notes, notes)
 
     def _table(self, head: Sequence[str], rows: Sequence[Sequence[str]]) -> Any:
-        table = self._document.add_table(rows=1, cols=len(head), style="Table Grid")
+        table = self.document.add_table(rows=1, cols=len(head), style="Table Grid")
         for cell, text in zip(table.rows[0].cells, head, strict=True):
             cell.paragraphs[0].add_run(fit(text)).bold = True
         _repeat(table.rows[0])
         for row in rows:
             for cell, text in zip(table.add_row().cells, row, strict=True):
                 _write(cell.paragraphs[0], text)
-                _turn(cell.paragraphs[0], text)
-        self._document.add_paragraph()
+        self.document.add_paragraph()
         return table
-
-    def add_paragraph(self, style: str | None = None) -> Paragraph:
-        paragraph: Paragraph = self._document.add_paragraph(style=style)
-        return paragraph
-
-    def add_heading(self, level: int) -> Paragraph:
-        paragraph: Paragraph = self._document.add_heading("", level)
-        return paragraph
-
-    def add_table(self, rows: int, columns: int) -> Any:
-        return self._document.add_table(rows=rows, cols=columns, style="Table Grid")
-
-    def link(self, paragraph: Paragraph, target: str) -> Any:
-        """Add a link to a paragraph, and return the element that its runs go to."""
-        return _link(paragraph._p, self._document.part, target)
 
     def mark(self, paragraph: Paragraph, mark: Mark, notes: dict[int, Note]) -> None:
         """Write what stands behind a claim."""
         self.refer(paragraph, mark.notes, notes)
         if mark.is_told:
-            run = paragraph.add_run(f" ({self._words(mark.grade)})")
-            run.italic = True
+            paragraph.add_run(f" ({self._words(mark.grade)})").italic = True
 
     def refer(self, paragraph: Paragraph, numbers: Iterable[int], notes: dict[int, Note]) -> None:
         """Refer to footnotes, and write those that are new."""
@@ -287,12 +260,9 @@ class _WordFile:
 
     def _write_footnote(self, number: int, note: Note) -> None:
         words = self._words
-        element = self._footnotes.add(number)
-        paragraph = Paragraph(element, self._document._body)
-        _set_style(element, "FootnoteText")
-        sign = Run(_appended(element), paragraph)
-        _style_run(sign, "FootnoteReference")
-        sign._r.append(OxmlElement("w:footnoteRef"))
+        paragraph = Paragraph(self._footnotes.add(number), self.document._body)
+        paragraph.style = _TEXT
+        paragraph.add_run(style=_REFERENCE)._r.append(OxmlElement("w:footnoteRef"))
         if note.withheld:
             paragraph.add_run(f" {words('withheld')}")
             return
@@ -300,13 +270,13 @@ class _WordFile:
         if context:
             paragraph.add_run(fit(f" {context}")).italic = True
         start, end = note.highlight or (0, 0)
-        _write(paragraph, f" “{note.quote[:start]}")
+        paragraph.add_run(fit(f" “{note.quote[:start]}"))
         paragraph.add_run(fit(note.quote[start:end])).bold = True
-        _write(paragraph, f"{note.quote[end:]}” ")
+        paragraph.add_run(fit(f"{note.quote[end:]}” "))
         where = fit(words.where(note) or note.document_id)
         if is_safe(note.address):
-            link = _link(element, self._footnotes.part, note.address)
-            _underlined(Run(_appended(link), paragraph), where)
+            run = _run_of(paragraph, _link(paragraph, self._footnotes.part, note.address))
+            run.text, run.underline = where, True
         else:
             paragraph.add_run(where)
         paragraph.add_run(fit(f". {' '.join(words.of_note(note))}"))
@@ -317,6 +287,7 @@ class _Blocks:
 
     def __init__(self, file: _WordFile, tree: MarkedTree, notes: dict[int, Note]) -> None:
         self._file = file
+        self._document = file.document
         self._tree = tree
         self._notes = notes
 
@@ -327,11 +298,11 @@ class _Blocks:
     def _block(self, node: SyntaxTreeNode, style: str | None, depth: int) -> None:
         match node.type:
             case "heading":
-                self._text(self._file.add_heading(min(int(node.tag[1:]) + 1, 6)), node)
+                self._text(self._document.add_heading("", min(int(node.tag[1:]) + 1, 6)), node)
             case "paragraph":
-                self._text(self._file.add_paragraph(style), node)
+                self._text(self._document.add_paragraph(style=style), node)
             case "fence":
-                self._pieces(self._file.add_paragraph(), node.content.rstrip("\n"), {"code"}, None)
+                self._pieces(self._document.add_paragraph(), node.content.rstrip("\n"), {"code"}, None)
             case "blockquote":
                 self.write(node.children, style="Quote", depth=depth)
             case "bullet_list" | "ordered_list":
@@ -348,9 +319,10 @@ class _Blocks:
                 if child.type != "paragraph" or at:
                     self._block(child, None, depth)
                 elif node.type == "bullet_list":
-                    self._text(self._file.add_paragraph(f"List Bullet {depth}" if depth > 1 else "List Bullet"), child)
+                    bullet = f"List Bullet {depth}" if depth > 1 else "List Bullet"
+                    self._text(self._document.add_paragraph(style=bullet), child)
                 else:  # numbers of their own: those of Word go on from list to list
-                    paragraph = self._file.add_paragraph()
+                    paragraph = self._document.add_paragraph()
                     paragraph.paragraph_format.left_indent = Cm(0.75 * depth)
                     paragraph.add_run(f"{first + place}. ")
                     self._text(paragraph, child)
@@ -358,12 +330,12 @@ class _Blocks:
     def _table(self, node: SyntaxTreeNode) -> None:
         rows = [row for part in node.children for row in part.children]
         columns = max(len(row.children) for row in rows)
-        table = self._file.add_table(len(rows), columns)
+        table = self._document.add_table(len(rows), columns, style="Table Grid")
         _repeat(table.rows[0])
         for row, written in zip(rows, table.rows, strict=True):
             for cell, place in zip(row.children, written.cells, strict=False):
                 self._text(place.paragraphs[0], cell, bold=cell.type == "th")
-        self._file.add_paragraph()
+        self._document.add_paragraph()
 
     def _text(self, paragraph: Paragraph, node: SyntaxTreeNode, *, bold: bool = False) -> None:
         for child in node.children:
@@ -388,9 +360,8 @@ class _Blocks:
                     self._inline(paragraph, node.children, looks, link)
                 case "link":
                     target = safe_target(node)
-                    self._inline(
-                        paragraph, node.children, looks, self._file.link(paragraph, target) if target else None
-                    )
+                    inside = _link(paragraph, self._document.part, target) if target else None
+                    self._inline(paragraph, node.children, looks, inside)
 
     def _pieces(self, paragraph: Paragraph, content: str, looks: set[str], link: Any) -> None:
         for piece in self._tree.pieces(content):
@@ -400,7 +371,7 @@ class _Blocks:
                 self._run(paragraph, piece, {*looks, "marked"} if isinstance(piece, Highlighted) else looks, link)
 
     def _run(self, paragraph: Paragraph, text: str, looks: set[str], link: Any) -> None:
-        run = paragraph.add_run() if link is None else Run(_appended(link), paragraph)
+        run = paragraph.add_run() if link is None else _run_of(paragraph, link)
         run.text = fit(text)
         run.bold, run.italic = "bold" in looks or None, "italic" in looks or None
         run.font.strike = "struck" in looks or None
@@ -413,57 +384,33 @@ class _Blocks:
 
 def _write(paragraph: Paragraph, text: str) -> None:
     paragraph.add_run(fit(text))
+    _turn(paragraph, text)
 
 
-def _link(element: Any, part: Part, target: str) -> Any:
+def _link(paragraph: Paragraph, part: Part, target: str) -> Any:
+    """Add a link to a paragraph, and return the element that its runs go to."""
     link = OxmlElement("w:hyperlink")
     link.set(qn("r:id"), part.relate_to(fit(target), RELATIONSHIP_TYPE.HYPERLINK, is_external=True))
-    element.append(link)
+    paragraph._p.append(link)
     return link
 
 
-def _appended(element: Any) -> Any:
+def _run_of(paragraph: Paragraph, link: Any) -> Run:
     run = OxmlElement("w:r")
-    element.append(run)
-    return run
-
-
-def _underlined(run: Run, text: str) -> None:
-    run.text = text
-    run.underline = True
-
-
-def _style_run(run: Run, style: str) -> None:
-    properties = run._r.get_or_add_rPr()
-    named = OxmlElement("w:rStyle")
-    named.set(qn("w:val"), style)
-    properties.append(named)
-
-
-def _set_style(paragraph: Any, style: str) -> None:
-    properties = paragraph.get_or_add_pPr()
-    named = OxmlElement("w:pStyle")
-    named.set(qn("w:val"), style)
-    properties.append(named)
+    link.append(run)
+    return Run(run, paragraph)
 
 
 def _repeat(row: Any) -> None:
     """Have the first row of a table stand on every page that the table reaches."""
-    properties = row._tr.get_or_add_trPr()
-    properties.append(OxmlElement("w:tblHeader"))
+    row._tr.get_or_add_trPr().append(OxmlElement("w:tblHeader"))
 
 
 def _turn(paragraph: Paragraph, text: str) -> None:
     """Set a paragraph from right to left if its text is."""
-    if next(_directions(text), "L") == "L":
+    directions = (direction for sign in text if (direction := unicodedata.bidirectional(sign)) in ("L", "R", "AL"))
+    if next(directions, "L") == "L":
         return
     paragraph._p.get_or_add_pPr().append(OxmlElement("w:bidi"))
     for run in paragraph.runs:
         run.font.rtl = True
-
-
-def _directions(text: str) -> Iterator[str]:
-    for sign in text:
-        direction = unicodedata.bidirectional(sign)
-        if direction in ("L", "R", "AL"):
-            yield direction

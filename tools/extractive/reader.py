@@ -15,9 +15,8 @@ from text.normal_forms import fold_case
 from text.page_references import about_whole_page
 from text.words import question_terms
 from tools.extractive.answerability import FOUND_SIGNALS, PAGE_SIGNALS, found_signals, page_signals
-from tools.extractive.context_features import Columns
 from tools.extractive.question_analysis import identifiers_in
-from tools.extractive.sentence_features import FEATURES, FeatureTable, compute_features, measure_sentences
+from tools.extractive.sentence_features import FEATURES, FeatureTable, compute_features
 from tools.extractive.similarity import Floats, measure_similarity
 from tools.extractive.subquestions import split_question
 from tools.rules.candidate_sentences import CandidateSentence, candidate_sentences
@@ -121,13 +120,9 @@ QUESTIONS_REMEMBERED = 6  # of one run: at most three parts of a question, each 
 
 
 class ReaderMemo:
-    """A memo of the columns measured for each sentence and question, so that a run's writer reuses its grader's.
-
-    Kept by segment. Comparisons between sentences are not kept: they depend on which sentences are read together.
-    """
+    """The readings of a run's questions, so that its writer goes by what its grader has read."""
 
     def __init__(self) -> None:
-        self._measured: dict[str, dict[str, tuple[Segment, Columns, slice]]] = {}
         self._readings: dict[str, tuple[tuple[Segment, ...], RankedSentences]] = {}
 
     def remember(self, hits: Sequence[Hit], reading: RankedSentences) -> None:
@@ -139,11 +134,10 @@ class ReaderMemo:
     def recall(self, question: str, hits: Sequence[Hit]) -> RankedSentences | None:
         """Return the question's last reading as far as it is of the hits; None where it did not read them all.
 
-        An entry's rank depends on what it was read with, so the writer goes by what the grader read. Selected pages are
-        read anew.
+        An entry's rank depends on what it was read with, so the writer goes by what the grader read.
         """
         known = self._readings.get(question)
-        if known is None or any(hit.kind == "page" for hit in hits):
+        if known is None:
             return None
         segments, reading = known
         places = {segment.segment_id: index for index, segment in enumerate(segments)}
@@ -157,47 +151,15 @@ class ReaderMemo:
             scores=tuple(reading.scores[index] for index in kept),
         )
 
-    def measure(self, question: str, segments: Sequence[Segment], pool: Sequence[CandidateSentence]) -> Columns:
-        """Return the same as ``measure_sentences``, but measure only segments that are new for the question."""
-        known = self._of_question(question)
-        unread = [known.get(segment.segment_id, (None,))[0] != segment for segment in segments]
-        new = [candidate for candidate in pool if unread[candidate.segment]]
-        if new:
-            measured = measure_sentences(question, segments, new)
-            for index, place in _places(new).items():
-                known[segments[index].segment_id] = segments[index], measured, place
-            if len(new) == len(pool):
-                return measured
-        parts = [known[segments[index].segment_id][1:] for index in _places(pool)]
-        return {
-            name: np.concatenate([columns[name][..., place] for columns, place in parts], axis=-1)
-            for name in parts[0][0]
-        }
 
-    def _of_question(self, question: str) -> dict[str, tuple[Segment, Columns, slice]]:
-        while question not in self._measured and len(self._measured) >= QUESTIONS_REMEMBERED:
-            del self._measured[next(iter(self._measured))]
-        return self._measured.setdefault(question, {})
-
-
-def _places(pool: Sequence[CandidateSentence]) -> dict[int, slice]:
-    """Map each segment to the slice of its candidates, which are adjacent."""
-    places: dict[int, slice] = {}
-    for index, candidate in enumerate(pool):
-        first = places.get(candidate.segment, slice(index, index)).start
-        places[candidate.segment] = slice(first, index + 1)
-    return places
-
-
-def reader_input(question: str, hits: Sequence[Hit], memo: ReaderMemo | None = None) -> ReaderInput | None:
+def reader_input(question: str, hits: Sequence[Hit]) -> ReaderInput | None:
     """Compute the features of every sentence of the hits; None where they have no sentence."""
     segments = [hit.segment for hit in hits]
     pool = candidate_sentences(segments, unaccented=question.isascii())
     if not pool:
         return None
     relevance = relevances(hits)
-    held = (memo or ReaderMemo()).measure(question, segments, pool)
-    found = compute_features(question, segments, relevance, pool, held)
+    found = compute_features(question, segments, relevance, pool)
     return ReaderInput(question, tuple(pool), found, tuple(relevance))
 
 
@@ -246,7 +208,7 @@ def _in_context(own: RankedSentences, whole: RankedSentences) -> RankedSentences
 
 
 def _read(question: str, hits: Sequence[Hit], memo: ReaderMemo) -> RankedSentences:
-    seen = reader_input(question, hits, memo)
+    seen = reader_input(question, hits)
     if seen is None:
         return RankedSentences((), (), 0.0)
     weights = fitted_weights()

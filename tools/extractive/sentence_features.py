@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from graph.evidence import Segment
 from text.words import comparable_text, question_terms
-from tools.extractive.context_features import CONTEXT_FEATURES, Columns, context_columns, context_features
+from tools.extractive.context_features import CONTEXT_FEATURES, context_columns, context_features
 from tools.extractive.entry_features import ENTRY_FEATURES, entry_features
 from tools.extractive.similarity import Bools, Floats, cover, idf, log_odds, nested_presence, presence
 from tools.rules.candidate_sentences import CandidateSentence
@@ -77,14 +77,12 @@ def compute_features(
     segments: Sequence[Segment],
     relevance: Sequence[float],
     pool: Sequence[CandidateSentence],
-    held: Columns | None = None,
 ) -> FeatureTable:
     """Compute the features of a question's candidates, of which there must be at least one.
 
-    ``relevance`` holds the search score of each segment in [0, 1], ``held`` the result of ``measure_sentences`` for the
-    pool, if known.
+    ``relevance`` holds the search score of each segment in [0, 1].
     """
-    held = measure_sentences(question, segments, pool) if held is None else held
+    held = measure_sentences(question, segments, pool)
     question_words = question_terms(question)
     owner = np.array([candidate.segment for candidate in pool])
     terms, small, middle, large = (held[name] for name in ("terms", *GRAM_SIZES))

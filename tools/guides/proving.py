@@ -59,10 +59,8 @@ class Prover:
         What the identity may not read is not searched.
         """
         resources = resources_of_run(self._resources)
-        context = Context(
-            workspace=identity.workspace,
-            user=identity.user,
-            groups=list(identity.groups),
+        context = Context.of(
+            identity,
             allowed_spaces=None if identity.spaces is None else list(identity.spaces),
             search="always",
             max_model_calls=0,

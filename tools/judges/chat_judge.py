@@ -4,13 +4,14 @@ import re
 from collections.abc import Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
+from functools import partial
 
 import prompts
 from graph.errors import BudgetExhausted, CitewellError, DependencyFailed, ModelReplyInvalid
 from graph.ports import CitedEntry, Judgement, OpenClaim
 from graph.usage import Meter
 from text.normal_forms import without_surrogates
-from tools.judges.judge_batches import NOTHING_CITED, TOO_LONG, Batch, can_be_judged, judge_batches, judge_version
+from tools.judges.judge_batches import CLAIM_TOKENS, Batch, judge_batches, judge_version, worth_asking
 from tools.llm.model_endpoint import ALTERNATIVES, Endpoint, RetryPolicy
 from tools.llm.model_reply import ReplyEnd, ReplyText, ReplyTokens
 from tools.llm.prompting import cut_to_tokens, estimate_tokens, messages, one_line, sanitize
@@ -22,7 +23,6 @@ from tools.settings import ModelSettings
 PROMPT = prompts.load("judge_claims", "claims")
 MOST_CLAIMS = 20  # per request; endpoints limit the size of a schema
 REPLY_TOKENS = 100  # per claim
-CLAIM_TOKENS = 600
 HINT_TOKENS = 100  # of the question and of the sentence before
 PLACE_TOKENS = 100  # of title and heading
 FEWEST_TOKENS = 800  # for a claim with its entries, however small the context
@@ -71,22 +71,10 @@ class ChatJudge:
         A reply that breaks off gives the verdicts before its end. Raises DependencyFailed or BudgetExhausted where no
         claim could be judged.
         """
-        skipped: dict[int, str] = {}
-        asked: list[tuple[int, OpenClaim]] = []
-        for index, claim in enumerate(claims):
-            if not can_be_judged(claim):
-                skipped[index] = NOTHING_CITED
-            elif estimate_tokens(claim.claim) > min(CLAIM_TOKENS, self._room // 2):
-                skipped[index] = TOO_LONG
-            else:
-                asked.append((index, claim))
+        asked, skipped = worth_asking(claims, longest=min(CLAIM_TOKENS, self._room // 2))
+        return await judge_batches(len(claims), self._batches(asked), partial(self._ask, meter=meter), skipped)
 
-        async def ask(batch: Batch[OpenClaim]) -> list[Judgement]:
-            return await self._ask([claim for _, claim in batch], meter)
-
-        return await judge_batches(len(claims), self._batches(asked), ask, skipped)
-
-    def _batches(self, asked: Sequence[tuple[int, OpenClaim]]) -> list[Batch[OpenClaim]]:
+    def _batches(self, asked: Batch[OpenClaim]) -> list[Batch[OpenClaim]]:
         batches: list[list[tuple[int, OpenClaim]]] = []
         left, seen = 0, _Seen()
         for index, claim in asked:
@@ -100,7 +88,7 @@ class ChatJudge:
             left -= tokens
         return list(batches)
 
-    async def _ask(self, claims: Sequence[OpenClaim], meter: Meter) -> list[Judgement]:
+    async def _ask(self, claims: Sequence[OpenClaim], *, meter: Meter) -> list[Judgement]:
         reply = await self._reply(claims, meter)
         missing = LEFT_OUT if reply.failure is None else reply.failure.message
         judgements = read_judgements(reply.text, reply.tokens, len(claims), missing=missing)

@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal, TypeGuard, get_args
 
 import httpx2
@@ -28,14 +29,12 @@ from graph.reasons import Reason
 from graph.usage import Meter
 from tools.judges.judge_batches import (
     JUDGE_SECONDS,
-    NOTHING_CITED,
     TOO_LONG,
-    Batch,
-    can_be_judged,
     judge_batches,
     judge_version,
     passage,
     plain_text,
+    worth_asking,
 )
 from tools.settings import JudgeSettings
 from tools.telemetry.tracing import model_call
@@ -219,16 +218,12 @@ class EntailmentJudge:
         A claim without an entry, or one that is too long with its entries, has no verdict. Raises DependencyFailed or
         BudgetExhausted where no claim could be judged; a JudgeMisconfigured is both that and a ConfigurationError.
         """
-        skipped = {index: NOTHING_CITED for index, claim in enumerate(claims) if not can_be_judged(claim)}
-        asked = [(index, _pair(claim)) for index, claim in enumerate(claims) if index not in skipped]
-        batches = [asked[at : at + MOST_PAIRS] for at in range(0, len(asked), MOST_PAIRS)]
+        asked, skipped = worth_asking(claims)
+        pairs = [(index, _pair(claim)) for index, claim in asked]
+        batches = [pairs[at : at + MOST_PAIRS] for at in range(0, len(pairs), MOST_PAIRS)]
+        return await judge_batches(len(claims), batches, partial(self._ask, meter=meter), skipped)
 
-        async def ask(batch: Batch[Pair]) -> list[Judgement]:
-            return await self._ask([pair for _, pair in batch], meter)
-
-        return await judge_batches(len(claims), batches, ask, skipped)
-
-    async def _ask(self, pairs: Sequence[Pair], meter: Meter) -> list[Judgement]:
+    async def _ask(self, pairs: Sequence[Pair], *, meter: Meter) -> list[Judgement]:
         """Ask about pairs; where the endpoint finds them too many or too long, about each half of them."""
         try:
             scores = await self._endpoint.classify(pairs, meter=meter)
@@ -236,7 +231,7 @@ class EntailmentJudge:
             if len(pairs) == 1:
                 return [Judgement(None, reason=TOO_LONG)]
             half = len(pairs) // 2
-            return [*await self._ask(pairs[:half], meter), *await self._ask(pairs[half:], meter)]
+            return [*await self._ask(pairs[:half], meter=meter), *await self._ask(pairs[half:], meter=meter)]
         return [self._judgement(row) for row in scores]
 
     def _judgement(self, scores: Scores) -> Judgement:

@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cache
 from importlib.resources import files
-from itertools import accumulate
 from typing import Any
 
 from graph.errors import ModelReplyInvalid
@@ -23,7 +22,8 @@ from tools.judges.exam_marking import LEAST_RIGHT, MOST_WRONG, Answer, LanguageR
 from tools.judges.sequential_testing import MISSED, WRONG
 from tools.llm.prompting import estimate_tokens
 
-BATCH = 16  # claims judged together; a judge that errs on none passes with two batches
+BATCH = 16  # claims judged together
+BATCHES_OF_THE_BEST = 2  # after which a judge has passed that errs on none
 REASONED_TOKENS = 80  # of a verdict with its reasons
 NEAR_TWIN = "near_twin"  # a false claim that is a sentence of its passage but for a word or two
 CLAIMS_FILE = "exam_claims.jsonl"
@@ -109,26 +109,12 @@ def estimate_cost(exam: Exam, languages: Sequence[str], *, instructions: str = "
 
     ``instructions`` are what a request says before its claims; a judge that has any also writes down its reasons.
     """
-    asked = [batch for code in languages for batch in _asked_of_the_best(exam, code)]
+    asked = [batch for code in languages for batch in exam.batches(code)[:BATCHES_OF_THE_BEST]]
     claims = [claim for batch in asked for claim in batch]
     calls = len(claims) if one_a_call else len(asked)
     written = REASONED_TOKENS if instructions else 1
     tokens = calls * estimate_tokens(instructions) + sum(_tokens(claim) + written for claim in claims)
     return Cost(len(claims), calls, tokens)
-
-
-def _asked_of_the_best(exam: Exam, language: str) -> list[list[ExamClaim]]:
-    """Return the batches that a judge is asked that errs on none."""
-    batches = exam.batches(language)
-    labels = [claim.supported for claim in exam.of(language)]
-    answers = [
-        Answer(str(place), label, Judgement("supported" if label else "unsupported"))
-        for place, label in enumerate(labels)
-    ]
-    ends = accumulate(map(len, batches))
-    sure = (mark(language, answers[:end], labels, Spent(), taken_at=datetime.now(UTC)) for end in ends)
-    needed = next((count for count, result in enumerate(sure, start=1) if result is not None), len(batches))
-    return batches[:needed]
 
 
 def _tokens(claim: ExamClaim) -> int:

@@ -6,7 +6,6 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from contextvars import Context
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import partial
 
@@ -30,12 +29,6 @@ CACHE_SECONDS = 30.0  # an exam that another process took is noticed after this
 
 class ExamInProgress(DependencyFailed):
     """An exam that another process is taking."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Trouble:
-    message: str
-    at: datetime
 
 
 _Taken = tuple[ExamKey, str]  # an exam in a language
@@ -69,7 +62,6 @@ class Examiner:
         self._cache_seconds = cache_seconds
         self._cached: dict[ExamKey, tuple[float, StoredExam | None]] = {}
         self._taking: dict[_Taken, asyncio.Task[Mapping[str, LanguageResult]]] = {}
-        self._troubles: dict[ExamKey, _Trouble] = {}
 
     def command(self, model: str) -> str:
         """Return the command that takes the exam of the judge of a model's answers."""
@@ -119,9 +111,9 @@ class Examiner:
 
         try:
             await for_each_concurrently(languages, take_one, at_once=at_once)
-        except DependencyFailed as error:
+        except Exception as error:
             if not isinstance(error, ExamInProgress):
-                await self._store.record_trouble(key, error.message)
+                await self._store.record_trouble(key, _message(error))
             raise
         stored = await self._store.read(key)
         return dict(stored.languages) if stored else {}
@@ -166,14 +158,13 @@ class Examiner:
         if not missing:
             return f"the exam has claims in {language_names(exam.languages)} only."
         named = f"{command} {' '.join(f'--language {code}' for code in missing)}"
-        trouble = self._troubles.get(key)
-        if stored and stored.trouble and stored.trouble_at:
-            trouble = _Trouble(stored.trouble, stored.trouble_at)
-        ended = f"the exam of {judge.name} ended early ({trouble.message.rstrip('.')})" if trouble else ""
+        trouble = stored.trouble if stored else None
+        ended = f"the exam of {judge.name} ended early ({trouble.rstrip('.')})" if trouble else ""
         if self._settings.exam == "manual":
             return f"{ended or f'{judge.name} has not taken it'}; `{named}` starts it."
         waiting = [code for code in missing if (key, code) not in self._taking]
-        if trouble and waiting and (retry := trouble.at + RETRY_AFTER) > datetime.now(UTC):
+        ended_at = stored.trouble_at if stored else None
+        if ended_at and waiting and (retry := ended_at + RETRY_AFTER) > datetime.now(UTC):
             return f"{ended}; a question after {retry:%H:%M} UTC starts it again."
         for code in waiting:
             self._start(judge, key, code, exam_cost(exam, [code], self._settings))
@@ -201,9 +192,13 @@ class Examiner:
         error = task.exception()
         if error is not None and not isinstance(error, ExamInProgress):
             expected = isinstance(error, CitewellError)
-            message = error.message if isinstance(error, CitewellError) else f"{type(error).__name__}: {error}"
-            log.warning("The exam of %s ended early: %s", key.judge, message, exc_info=None if expected else error)
-            self._troubles[key] = _Trouble(message, datetime.now(UTC))
+            log.warning(
+                "The exam of %s ended early: %s", key.judge, _message(error), exc_info=None if expected else error
+            )
+
+
+def _message(error: BaseException) -> str:
+    return error.message if isinstance(error, CitewellError) else f"{type(error).__name__}: {error}"
 
 
 def exam_cost(exam: Exam, languages: Sequence[str], settings: JudgeSettings) -> Cost:

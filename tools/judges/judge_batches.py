@@ -10,20 +10,37 @@ from graph.errors import BudgetExhausted, DependencyFailed
 from graph.ports import CitedEntry, Judgement, OpenClaim
 from graph.reasons import Reason
 from text.normal_forms import without_invisible, without_surrogates
+from tools.llm.prompting import estimate_tokens
 
 IN_FLIGHT = 4
 JUDGE_SECONDS = 30.0  # of silence, or for a request to a classifier; then its claims stay unverified
 NOTHING_CITED = Reason("nothing_cited")
 TOO_LONG = Reason("too_long")
 
+CLAIM_TOKENS = 600
+
 Asked = TypeVar("Asked")
 Batch = Sequence[tuple[int, Asked]]  # the position of each claim, and what is asked about it
+
+
+def worth_asking(claims: Sequence[OpenClaim], *, longest: int | None = None) -> tuple[Batch[OpenClaim], dict[int, str]]:
+    """Return the claims to ask about, and why not about the others: without an entry, or of more tokens than that."""
+    asked: list[tuple[int, OpenClaim]] = []
+    skipped: dict[int, str] = {}
+    for index, claim in enumerate(claims):
+        if not (plain_text(claim.claim) and any(plain_text(entry.text) for entry in claim.entries)):
+            skipped[index] = NOTHING_CITED
+        elif longest is not None and estimate_tokens(claim.claim) > longest:
+            skipped[index] = TOO_LONG
+        else:
+            asked.append((index, claim))
+    return asked, skipped
 
 
 async def judge_batches(
     count: int,
     batches: Sequence[Batch[Asked]],
-    ask: Callable[[Batch[Asked]], Awaitable[Sequence[Judgement]]],
+    ask: Callable[[Sequence[Asked]], Awaitable[Sequence[Judgement]]],
     skipped: Mapping[int, str],
 ) -> list[Judgement]:
     """Ask about every batch, at most four at a time, and return a Judgement for each of ``count`` claims, in order.
@@ -38,7 +55,7 @@ async def judge_batches(
     async def ask_one(batch: Batch[Asked]) -> None:
         async with gate:
             try:
-                given = await ask(batch)
+                given = await ask([each for _, each in batch])
             except (DependencyFailed, BudgetExhausted) as error:
                 failures.append(error)
                 given = [Judgement(None, reason=error.message)] * len(batch)
@@ -61,11 +78,6 @@ def passage(entry: CitedEntry) -> str:
     path = [part for part in (entry.title, *entry.heading.split(" > ")) if part.strip()]
     place = " > ".join(dict.fromkeys(" ".join(part.split()) for part in path))
     return "\n".join(part for part in map(plain_text, (place, *entry.context, entry.text)) if part)
-
-
-def can_be_judged(claim: OpenClaim) -> bool:
-    """Whether a claim says something, and has an entry that says something."""
-    return bool(plain_text(claim.claim)) and any(plain_text(entry.text) for entry in claim.entries)
 
 
 def judge_version(**parts: object) -> str:

@@ -7,20 +7,12 @@ sentence before the claim has a place in its prompt: a claim that needs them to 
 import re
 from collections.abc import Sequence
 from contextlib import aclosing
+from functools import partial
 
 from graph.errors import ModelReplyInvalid
 from graph.ports import Judgement, OpenClaim
 from graph.usage import Meter
-from tools.judges.judge_batches import (
-    NOTHING_CITED,
-    TOO_LONG,
-    Batch,
-    can_be_judged,
-    judge_batches,
-    judge_version,
-    passage,
-    plain_text,
-)
+from tools.judges.judge_batches import CLAIM_TOKENS, judge_batches, judge_version, passage, plain_text, worth_asking
 from tools.llm.model_endpoint import ALTERNATIVES, Endpoint, RetryPolicy
 from tools.llm.model_reply import ReplyText, ReplyTokens
 from tools.llm.prompting import cut_to_tokens, estimate_tokens, sanitize
@@ -30,7 +22,6 @@ from tools.settings import ModelSettings
 PROMPT = "Document: {document}\nClaim: {claim}"
 WORDS = ("yes", "no")
 REPLY_CHARACTERS = 200
-CLAIM_TOKENS = 600
 _FRAME = re.compile(r"\b(document|claim)([ \t*_]*)[:：]", re.IGNORECASE)
 _ANSWER = re.compile(r"[\s*\"'`]*(yes|no)\b", re.IGNORECASE)
 
@@ -59,22 +50,11 @@ class MiniCheckJudge:
         A claim without an entry, or too long to be shown whole, is not asked about. Entries that don't fit are cut.
         Raises DependencyFailed or BudgetExhausted where no claim could be judged.
         """
-        skipped: dict[int, str] = {}
-        batches: list[Batch[OpenClaim]] = []
-        for index, claim in enumerate(claims):
-            if not can_be_judged(claim):
-                skipped[index] = NOTHING_CITED
-            elif estimate_tokens(claim.claim) > min(CLAIM_TOKENS, self._room // 2):
-                skipped[index] = TOO_LONG
-            else:
-                batches.append([(index, claim)])
+        asked, skipped = worth_asking(claims, longest=min(CLAIM_TOKENS, self._room // 2))
+        return await judge_batches(len(claims), [[each] for each in asked], partial(self._ask, meter=meter), skipped)
 
-        async def ask(batch: Batch[OpenClaim]) -> list[Judgement]:
-            return [await self._ask(claim, meter) for _, claim in batch]
-
-        return await judge_batches(len(claims), batches, ask, skipped)
-
-    async def _ask(self, claim: OpenClaim, meter: Meter) -> Judgement:
+    async def _ask(self, claims: Sequence[OpenClaim], *, meter: Meter) -> list[Judgement]:
+        (claim,) = claims
         words = _material(" ".join(claim.claim.split()))
         document = _material("\n\n".join(map(passage, claim.entries)))
         shown = cut_to_tokens(document, self._room - estimate_tokens(words))
@@ -94,7 +74,7 @@ class MiniCheckJudge:
         if answer is None:
             raise ModelReplyInvalid("The judge's reply is neither yes nor no.")
         word = answer[1].lower()
-        return Judgement("supported" if word == "yes" else "unsupported", _probability(tokens, word))
+        return [Judgement("supported" if word == "yes" else "unsupported", _probability(tokens, word))]
 
 
 def _material(text: str) -> str:

@@ -85,47 +85,6 @@ class SectionReply(BaseModel):
     source_ids: list[object] | str = []
 
 
-async def revise(
-    endpoint: Endpoint,
-    question: str,
-    faulty: Sequence[FaultySection],
-    sources: Sequence[Hit],
-    *,
-    language: str,
-    reserve: int,
-    meter: Meter,
-) -> list[Revision]:
-    """Rewrite faulty sections; ``reserve`` tokens of the model's context are kept for the reply.
-
-    Sections that the reply omits, and those that don't fit into the context, stay as they are. Without sources, all are
-    withdrawn without a call. If the reply has a section twice, the first counts. Raises ModelReplyInvalid if nothing in
-    the reply is readable.
-    """
-    if not sources:
-        return [Revision(section.section_index, "", ()) for section in faulty]
-    safe_question = sanitize(question)
-    prompt_tokens = sum(map(estimate_tokens, (ANSWER_PROMPT.text, REVISION_PROMPT.text, safe_question)))
-    room = endpoint.context_tokens - reserve - prompt_tokens
-    shown = _shown(faulty, max_tokens=room // 3)
-    context = segment_context(
-        [hit.segment for hit in sources], max_tokens=max(1, room - sum(estimate_tokens(each) for each in shown))
-    )
-    if not shown:
-        return []
-    written = language_name(language)
-    text = await endpoint.read(
-        # The beginning of the request that the answer was written by, which its endpoint may have kept.
-        with_task(
-            messages(ANSWER_PROMPT, language=written, context=context.text, question=safe_question),
-            REVISION_PROMPT.format(language=written, sections="\n\n".join(shown)),
-        ),
-        schema=revision_schema(len(shown), context.segment_ids),
-        max_characters=reserve * CHARACTERS_PER_TOKEN,
-        meter=meter,
-    )
-    return _read_revisions(text, faulty[: len(shown)], context)
-
-
 def _shown(faulty: Sequence[FaultySection], *, max_tokens: int) -> list[str]:
     """Format the sections under their numbers, from 1, as many as fit, each with its failed claims."""
     shown: list[str] = []
@@ -262,11 +221,30 @@ class LlmWriter:
     ) -> list[Revision]:
         """Rewrite faulty sections from the sources, all in one call.
 
-        Raises ModelReplyInvalid if nothing in the reply is readable.
+        Sections that the reply omits, and those that don't fit into the context, stay as they are. Without sources, all
+        are withdrawn without a call. If the reply has a section twice, the first counts. Raises ModelReplyInvalid if
+        nothing in the reply is readable.
         """
-        return await revise(
-            self.endpoint, question, faulty, sources, language=language, reserve=self._reserve, meter=meter
+        if not sources:
+            return [Revision(section.section_index, "", ()) for section in faulty]
+        room = self.room.tokens(question) - estimate_tokens(REVISION_PROMPT.text)
+        shown = _shown(faulty, max_tokens=room // 3)
+        if not shown:
+            return []
+        left = room - sum(estimate_tokens(each) for each in shown)
+        context = segment_context([hit.segment for hit in sources], max_tokens=max(1, left))
+        written = language_name(language)
+        text = await self.endpoint.read(
+            # The beginning of the request that the answer was written by, which its endpoint may have kept.
+            with_task(
+                messages(ANSWER_PROMPT, language=written, context=context.text, question=sanitize(question)),
+                REVISION_PROMPT.format(language=written, sections="\n\n".join(shown)),
+            ),
+            schema=revision_schema(len(shown), context.segment_ids),
+            max_characters=self._reserve * CHARACTERS_PER_TOKEN,
+            meter=meter,
         )
+        return _read_revisions(text, faulty[: len(shown)], context)
 
     async def converse(
         self,

@@ -4,7 +4,8 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 
-from answers.inline_marks import BETWEEN, NUMBERS, code_spans
+from answers.inline_marks import BETWEEN, NUMBERS
+from text.mark_places import code_spans
 from text.normal_forms import without_surrogates
 
 _SEPARATORS = re.compile(r"[\s,;、，|]+")
@@ -189,7 +190,7 @@ class SectionText:
         line = written.rpartition("\n")[2]
         if line[-_BEFORE:].lstrip() + found[0] in self._sources or line.count("`") % 2:
             return False
-        return not any(first <= len(written) < end for first, end in code_spans(f"{written}x"))
+        return not any(first <= len(written) < end for first, end in code_spans(f"{written}x", len(written)))
 
     def _undecided(self) -> int:
         """Return where in the buffer a mention may have begun that what follows will complete."""

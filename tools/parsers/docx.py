@@ -27,7 +27,7 @@ from tools.parsers.docx_styles import (
 from tools.parsers.office_charts import DRAWN, Drawings
 from tools.parsers.office_flow import PAGE, PAGE_FIELDS, TAB, Flow, Paragraph, Spoken, Table, TableCell, TableRow
 from tools.parsers.office_formulas import OMATH, said_formula
-from tools.parsers.office_package import FALLBACK, REL, Package, macros_left_out, open_package
+from tools.parsers.office_package import FALLBACK, REL, Package, open_package
 from tools.parsers.raised_text import RAISED, ShiftedText
 
 _P, _TBL, _R, _T, _TC, _TR = (W + tag for tag in ("p", "tbl", "r", "t", "tc", "tr"))
@@ -103,7 +103,7 @@ class _Document:
             *things_left_out(len(self._comments), "comment"),
             *self._drawings.left_out(),
             *things_left_out(self._unknown_signs, "sign of a picture font", "signs of a picture font"),
-            *macros_left_out(self._package),
+            *self._package.macros_left_out(),
         )
         return replace(self._flow.text.parsed(title=title), left_out=left_out)
 

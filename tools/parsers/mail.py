@@ -316,8 +316,11 @@ def _split(data: bytes) -> tuple[Message, bytes]:
 
 
 def _header(headers: Message, name: str) -> str:
-    """Return a header in words: encoded ones are decoded, white space is a single space."""
-    written = str(headers.get(name, ""))
+    return _words(str(headers.get(name, "")))
+
+
+def _words(written: str) -> str:
+    """Return what a header says: encoded words are decoded, white space is a single space."""
     try:
         pieces = decode_header(written)
         words = "".join(piece if isinstance(piece, str) else _in(piece, charset) for piece, charset in pieces)
@@ -343,9 +346,7 @@ def _said(read: Callable[[], object]) -> str:
 
 
 def _file_name(headers: Message) -> str:
-    shown = Message(compat32)
-    shown["Name"] = re.split(r"[/\\]", _said(headers.get_filename))[-1]
-    return _header(shown, "Name")[:200]
+    return _words(re.split(r"[/\\]", _said(headers.get_filename))[-1])[:200]
 
 
 def _decoded(headers: Message, body: bytes) -> bytes:

@@ -12,18 +12,22 @@ from graph.errors import UnreadableDocument
 from tools.parsers.archives import SafeArchive, open_archive, xml_of
 from tools.parsers.docx_styles import in_form, role_named, whole_number
 from tools.parsers.office_flow import BULLET, PAGE, TAB, Role, Spoken
-from tools.parsers.office_package import given_title, refuse_compound
+from tools.parsers.office_package import given_title, macros_left_out, refuse_compound
 from tools.parsers.raised_text import LOWERED, RAISED, ShiftedText
 
 _NAMESPACE = "{urn:oasis:names:tc:opendocument:xmlns:%s:1.0}"
-OFFICE, TEXT, TABLE, DRAW, STYLE, META, PRESENTATION = (
-    _NAMESPACE % name for name in ("office", "text", "table", "drawing", "style", "meta", "presentation")
-)
-_FO = "{urn:oasis:names:tc:opendocument:xmlns:xsl-fo-compatible:1.0}"
+OFFICE, TEXT, TABLE, DRAW, STYLE, PRESENTATION, CHART, FO, SVG = (
+    _NAMESPACE % name
+    for name in ("office", "text", "table", "drawing", "style", "presentation", "chart", "xsl-fo-compatible",
+                 "svg-compatible")
+)  # fmt: skip
+HREF = "{http://www.w3.org/1999/xlink}href"
 _TITLE = "{http://purl.org/dc/elements/1.1/}title"
 _MANIFEST, _ENCRYPTED = "META-INF/manifest.xml", b"encryption-data"
 _FORMS = {"1": "decimal", "a": "lowerLetter", "A": "upperLetter", "i": "lowerRoman", "I": "upperRoman"}
 _SPACE = re.compile(r"[ \t\r\n]+")
+_LENGTH = re.compile(r"(-?\d{1,9}(?:\.\d{0,9})?|-?\.\d{1,9})(cm|mm|in|pt|pc|px)?")
+_POINTS = {"cm": 72 / 2.54, "mm": 72 / 25.4, "in": 72.0, "pc": 12.0, "px": 0.75}
 _MOST_SPACES = 1_000
 _LONGEST_MARKER = 60  # characters before and after a number
 _SHAPES = frozenset(
@@ -47,10 +51,10 @@ class OpenPackage:
                 "The file is encrypted and needs a password.", suggestion="Save it without a password."
             )
 
-    @property
-    def has_macros(self) -> bool:
-        """Return whether the file holds a program. It is never read."""
-        return any(name.startswith(("Basic/", "Scripts/")) and not name.endswith("-lc.xml") for name in self._archive)
+    def macros_left_out(self) -> tuple[str, ...]:
+        """Return what is said of a program in the file. It is never read."""
+        programs = (name for name in self._archive if name.startswith(("Basic/", "Scripts/")))
+        return macros_left_out(any(not name.endswith("-lc.xml") for name in programs))
 
     def data(self, name: str) -> bytes:
         """Return the bytes of a part. Raises UnreadableDocument if it is missing or broken."""
@@ -188,7 +192,7 @@ class OpenStyles:
                 hidden = _given(hidden, own.get(f"{TEXT}display"), lambda value: value == "none")
                 struck = _given(struck, own.get(f"{STYLE}text-line-through-style"), lambda value: value != "none")
                 shift = _shift(own.get(f"{STYLE}text-position")) if shift is None else shift
-                bold = _given(bold, own.get(f"{_FO}font-weight"), lambda value: value in ("bold", "700", "800", "900"))
+                bold = _given(bold, own.get(f"{FO}font-weight"), lambda value: value in ("bold", "700", "800", "900"))
             name = element.get(f"{STYLE}parent-style-name") or ""
         role = "caption" if of_table else role
         return Look(role or "paragraph", bool(hidden), bool(struck), shift or 0, bool(bold), of_table, list_style)
@@ -311,6 +315,12 @@ def is_drawn(element: Any) -> bool:
     """Return whether an element is a frame around a picture, a formula, a chart or another object."""
     tags = {child.tag for child in element} if element.tag == f"{DRAW}frame" else set()
     return bool(tags & _DRAWN) and not tags & {f"{DRAW}text-box", f"{TABLE}table"}  # a table has its picture beside it
+
+
+def points(length: str | None) -> float | None:
+    """Return a length in points; None where it is none."""
+    found = _LENGTH.fullmatch(length or "")
+    return float(found[1]) * _POINTS.get(found[2], 1.0) if found else None
 
 
 def one_line(words: Iterable[str]) -> str:

@@ -15,7 +15,6 @@ from tools.parsers.canonical_text import CanonicalText, Parsed, things_left_out
 from tools.parsers.docx_styles import whole_number
 from tools.parsers.number_formats import plain
 from tools.parsers.odf import DRAW, OFFICE, STYLE, TABLE, TEXT, OpenPackage, OpenStyles, one_line, spoken
-from tools.parsers.office_package import macros_left_out
 from tools.parsers.sheets import LONGEST_NAME, MOST_CELLS, Allowed, Cell, Sheet, write_sheet
 from tools.parsers.xlsx import hidden_left_out
 
@@ -95,7 +94,7 @@ class _Workbook:
             *things_left_out(self._pictures, "picture"),
             *things_left_out(self._objects, "chart or object", "charts or objects"),
             *things_left_out(self._comments, "comment"),
-            *macros_left_out(self._package),
+            *self._package.macros_left_out(),
         )
         return replace(self._text.parsed(), title=self._package.title(), left_out=left_out)
 

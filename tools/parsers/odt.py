@@ -15,9 +15,12 @@ from tools.parsers.archives import xml_of
 from tools.parsers.canonical_text import CanonicalText, Parsed, passages_left_out, things_left_out
 from tools.parsers.docx_styles import whole_number
 from tools.parsers.odf import (
+    CHART,
     DRAW,
+    HREF,
     OFFICE,
     PRESENTATION,
+    SVG,
     TABLE,
     TEXT,
     ListLevel,
@@ -26,11 +29,11 @@ from tools.parsers.odf import (
     OpenStyles,
     is_drawn,
     one_line,
+    points,
     spoken,
 )
 from tools.parsers.office_flow import Flow, Paragraph, Role, Spoken, Table, TableCell, TableRow
 from tools.parsers.office_formulas import said_mathml
-from tools.parsers.office_package import macros_left_out
 from tools.parsers.pptx import NOTES
 from tools.parsers.shape_order import Place, around, as_seen
 from tools.parsers.xlsx import hidden_left_out
@@ -38,15 +41,10 @@ from tools.parsers.xlsx import hidden_left_out
 _P, _H, _LIST, _TABLE = f"{TEXT}p", f"{TEXT}h", f"{TEXT}list", f"{TABLE}table"
 _ITEMS = (f"{TEXT}list-item", f"{TEXT}list-header")
 _INDEXES = frozenset(
-    f"{TEXT}{kind}"
-    for kind in (
-        "table-of-content",
-        "illustration-index",
-        "table-index",
-        "object-index",
-        "user-index",
-        "alphabetical-index",
-    )
+    [
+        f"{TEXT}table-of-content",
+        *(f"{TEXT}{kind}-index" for kind in ("illustration", "table", "object", "user", "alphabetical")),
+    ]
 )
 _WRAPPERS = frozenset(
     [
@@ -60,12 +58,7 @@ _WIDEST = 100
 _TRUE = "true"
 _MATH = "{http://www.w3.org/1998/Math/MathML}math"
 _FRAME = f"{DRAW}frame"
-_HREF = "{http://www.w3.org/1999/xlink}href"
-_CHART = "{urn:oasis:names:tc:opendocument:xmlns:chart:1.0}"
-_SVG = "{urn:oasis:names:tc:opendocument:xmlns:svg-compatible:1.0}"
 _DOCUMENT_TYPE = re.compile(rb"<!DOCTYPE[^\[>]*>")  # that OpenOffice declared for formulas, without entities
-_LENGTH = re.compile(r"(-?\d{1,9}(?:\.\d{0,9})?|-?\.\d{1,9})(cm|mm|in|pt|pc|px)?")
-_UNITS = {"cm": 28.35, "mm": 2.835, "in": 72.0, "pc": 12.0, "px": 0.75}  # in points
 
 
 def read(data: bytes) -> Parsed:
@@ -133,7 +126,7 @@ class _Reader:
             *passages_left_out(self._gone),
             *things_left_out(self._comments, "comment"),
             *things_left_out(self._pictures, "picture"),
-            *macros_left_out(self._package),
+            *self._package.macros_left_out(),
         )
         return replace(self.flow.text.parsed(title=title), left_out=left_out)
 
@@ -223,7 +216,7 @@ class _Reader:
     def _drawn(self, frame: Any) -> str | None:
         """Return the line of a frame's formula; keep its chart for what follows, count its picture."""
         element = frame.find(f"{DRAW}object")
-        name = (element.get(_HREF) or "").removeprefix("./").rstrip("/") if element is not None else ""
+        name = (element.get(HREF) or "").removeprefix("./").rstrip("/") if element is not None else ""
         inside = element if element is not None else ()
         root = next((each for each in inside if each.tag in (f"{OFFICE}document", _MATH)), None)
         if root is None and name and name not in self._objects:
@@ -232,14 +225,14 @@ class _Reader:
                 root = xml_of(_DOCUMENT_TYPE.sub(b"", self._package.data(f"{name}/content.xml"), count=1))
         if root is not None and root.tag == _MATH:
             return said_mathml(self.flow.text, root)
-        chart = root.find(f"{OFFICE}body/{OFFICE}chart/{_CHART}chart") if root is not None else None
+        chart = root.find(f"{OFFICE}body/{OFFICE}chart/{CHART}chart") if root is not None else None
         figures = chart.find(_TABLE) if chart is not None else None
         if chart is None or figures is None:
             self._pictures += 1
             return None
         before, self._charts = self._charts, []
         table = self._table(figures, list(_rows(figures)), _DEEPEST)
-        table.caption = ", ".join(filter(None, (one_line(title.itertext()) for title in chart.iter(f"{_CHART}title"))))
+        table.caption = ", ".join(filter(None, (one_line(title.itertext()) for title in chart.iter(f"{CHART}title"))))
         for cell in (cell for row in table.rows for cell in row.cells if cell.text == "NaN"):
             cell.text = ""
         self._charts = [*before, table]
@@ -407,8 +400,7 @@ def _place(shape: Any) -> Place | None:
     if shape.tag == f"{DRAW}g":
         places = [place for place in map(_place, shape) if place is not None]
         return around(places) if places else None
-    found = [_LENGTH.fullmatch(shape.get(_SVG + side) or "") for side in ("x", "y", "width", "height")]
-    sides = [float(each[1]) * _UNITS.get(each[2], 1) for each in found if each is not None]
+    sides = [side for name in ("x", "y", "width", "height") if (side := points(shape.get(SVG + name))) is not None]
     return Place(*sides) if len(sides) == 4 else None
 
 

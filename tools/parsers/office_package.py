@@ -7,7 +7,7 @@ never opened.
 import posixpath
 import re
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from graph.errors import UnreadableDocument
 from tools.parsers.archives import SafeArchive, open_archive, xml_of
@@ -28,14 +28,6 @@ _OLD = ((".doc", "WordDocument", ".docx"), (".xls", "Workbook", ".xlsx"), (".xls
         (".ppt", "PowerPoint Document", ".pptx"))  # fmt: skip
 
 
-class HasMacros(Protocol):
-    """A package that knows whether it holds a program."""
-
-    @property
-    def has_macros(self) -> bool:
-        """Return whether it does."""
-
-
 @dataclass(frozen=True, slots=True)
 class Relationship:
     """Where a part points to within the package: the last word of the type's address, and the part's name."""
@@ -49,12 +41,12 @@ class Package:
 
     def __init__(self, archive: SafeArchive) -> None:
         self._archive = archive
-        self.main = next((each.target for each in self.related("").values() if each.kind == "officeDocument"), "")
+        self._related: dict[str, dict[str, Relationship]] = {}
+        self.main = self.target("", "officeDocument")
 
-    @property
-    def has_macros(self) -> bool:
-        """Return whether the package holds a program. It is never read."""
-        return any(name.endswith("vbaProject.bin") for name in self._archive)
+    def macros_left_out(self) -> tuple[str, ...]:
+        """Return what is said of a program in the package. It is never read."""
+        return macros_left_out(any(name.endswith("vbaProject.bin") for name in self._archive))
 
     def __contains__(self, name: str) -> bool:
         return name in self._archive
@@ -77,25 +69,29 @@ class Package:
 
     def related(self, part: str) -> dict[str, Relationship]:
         """Return the relationships of a part by their ids, without those that lead out of the package."""
+        if part in self._related:
+            return self._related[part]
         folder, name = posixpath.split(part)
         root = self.xml(posixpath.join(folder, "_rels", f"{name}.rels"))
-        found = {}
+        found = self._related[part] = {}
         for each in root.iter(_PACKAGE_REL) if root is not None else ():
             if each.get("TargetMode") != "External":
                 target = posixpath.normpath(posixpath.join("/", folder, each.get("Target") or "")).lstrip("/")
                 found[each.get("Id") or ""] = Relationship((each.get("Type") or "").rpartition("/")[2], target)
         return found
 
+    def target(self, of: str, kind: str) -> str:
+        """Return the first part that another points to by a kind, "" if there is none."""
+        return next((each.target for each in self.related(of).values() if each.kind == kind), "")
+
     def part(self, of: str, kind: str) -> Any | None:
         """Return the root element of the first part that another points to by a kind, None if there is none."""
-        target = next((each.target for each in self.related(of).values() if each.kind == kind), None)
-        return None if target is None else self.xml(target)
+        return self.xml(self.target(of, kind))
 
     def title(self) -> str | None:
         """Return the title that the author gave the file in its properties."""
         root = self.part("", "core-properties")
-        found = root.findtext(_CORE_TITLE) if root is not None else None
-        return given_title(found)
+        return given_title(root.findtext(_CORE_TITLE)) if root is not None else None
 
 
 def open_package(data: bytes, main: str, name: str) -> Package:
@@ -105,7 +101,7 @@ def open_package(data: bytes, main: str, name: str) -> Package:
     """
     refuse_compound(data)
     package = Package(open_archive(data))
-    root = package.xml(package.main) if package.main else None
+    root = package.xml(package.main)
     if root is None or root.tag != main:
         raise UnreadableDocument(
             f"The file is not {name}: its main part is missing or of another kind.",
@@ -148,6 +144,6 @@ def old_format(data: bytes) -> tuple[str, str]:
     raise UnreadableDocument("The file is a compound file of an unknown program.")
 
 
-def macros_left_out(package: HasMacros) -> tuple[str, ...]:
+def macros_left_out(are_there: bool) -> tuple[str, ...]:
     """Return what is said of macros."""
-    return ("Macros were left out.",) if package.has_macros else ()
+    return ("Macros were left out.",) if are_there else ()

@@ -10,12 +10,11 @@ from graph.evidence import BlockKind
 from tools.parsers.canonical_text import COLONS, CanonicalText, unwrapped
 from tools.parsers.pdf_layout import Layout
 from tools.parsers.pdf_lines import Line, LineJoiner, Page
-from tools.parsers.pdf_reading import CAPTION, ENDED, NEAR, NOTE, Habits, PageReading
+from tools.parsers.pdf_reading import CAPTION, ENDED, NEAR, NOTE, PageReading
 from tools.parsers.pdf_tables import Table, find_more_rows, find_table, is_rest_of_row
 
 _LEADERS = re.compile(r"(?:\s?\.){4,}\s*|…{2,}\s*")
 _LONGEST_LEAD_IN = 400
-_AHEAD = 6  # lines
 _CELLS_APART = 1.5  # of the type size
 _MOST_TERMS = 12  # lines above one meaning
 
@@ -63,7 +62,6 @@ class BlockWriter:
         self._layout = layout
         self._containers: list[_Container] = []
         self._last: _Last | None = None
-        self._run_in_x: float | None = None  # where the terms begin of a list that is being written
         self._open_table: _OpenTable | None = None
         self._tail: tuple[PageReading, Line] | None = None  # the last line of text of the page before
         self.repeated = 0  # header rows of tables that go on
@@ -71,15 +69,13 @@ class BlockWriter:
         self._caption: int | None = None
         self._pages = pages
         self._joined = LineJoiner(pages)
-        self._habits = Habits()
+        self._hanging: set[int] = set()  # edges where the text of items begins
         self._page_idx = 0
-        for page_idx, page in enumerate(pages):
-            self._habits.learn(PageReading(page_idx, page, layout, self._habits))
 
     def write(self, page_idx: int, page: Page) -> None:
         """Write a page's blocks."""
         self._text.page_idx = self._page_idx = page_idx
-        self._page = PageReading(page_idx, page, self._layout, self._habits)
+        self._page = PageReading(page_idx, page, self._layout, self._hanging)
         self._caption = None
         self._notes = self._page.first_footnote()
         self._notes_written = False
@@ -94,16 +90,11 @@ class BlockWriter:
         if place >= self._notes:
             ways = [self._footnote]
         else:
-            ways += [self._caption_line, self._table, self._item, self._term, self._code]
+            ways += [self._caption_line, self._table, self._item, self._term_beside, self._terms_above, self._code]
         for way in ways:
-            end = way(place)
-            if end is not None:
-                break
-        else:
-            end = self._paragraph(place)
-        if self._run_in_x is not None and way != self._term and self._page.lines[place].x0 <= self._run_in_x + 1:
-            self._run_in_x = None
-        return end
+            if (end := way(place)) is not None:
+                return end
+        return self._paragraph(place)
 
     # --- what is written ----------------------------------------------------------------------------------------
 
@@ -212,7 +203,7 @@ class BlockWriter:
             return None
         line = self._page.lines[place]
         if line.second_x > line.x0:
-            self._habits.hanging.add(round(line.second_x))
+            self._hanging.add(round(line.second_x))
         body = line.second_x if line.second_x > line.x0 else None
         end = place + 1
         while end < len(self._page.lines) and not self._page.starts_other(end):
@@ -248,39 +239,6 @@ class BlockWriter:
 
     # --- terms --------------------------------------------------------------------------------------------------
 
-    def _term(self, place: int) -> int | None:
-        return self._term_beside(place) or self._terms_above(place) or self._run_in_term(place)
-
-    def _run_in_term(self, place: int) -> int | None:
-        """Write a term that a paragraph begins with, whose other lines are indented."""
-        line = self._page.lines[place]
-        if not 0 < line.lead < min(len(line.text) - 1, 60) or line.fixed or self._page.marker(place):
-            return None
-        hangs = self._page.hangs(place)
-        if not hangs and (self._run_in_x is None or abs(line.x0 - self._run_in_x) > 1):
-            ahead, page = place + 1, self._page
-            most = min(place + _AHEAD, len(page.lines) - 1)
-            while ahead < most and page.is_like(line, ahead) and not page.hangs(ahead):
-                ahead += 1
-            if ahead >= len(page.lines) or not (page.is_like(line, ahead) and page.hangs(ahead)):
-                return None
-        end = self._page.paragraph_end(place, self._page.lines[place + 1].x0) if hangs else place + 1
-        return self._term_with_meaning(place, line.lead, line.text[line.lead :].strip(), end, 2 * NEAR)
-
-    def _term_with_meaning(self, place: int, length: int, meaning: str, end: int, deeper: float) -> int | None:
-        """Write a term of the first letters of a line, and what it means, up to the line at ``end``."""
-        line = self._page.lines[place]
-        self._run_in_x = line.x0
-        x = self._page.indent(line)
-        above = self._above(x)
-        term = self._add("term", unwrapped(line.text[:length]), x, above)
-        if term is None:
-            return None
-        self._containers.append(_Container(x, (*above, term)))
-        body = self._joined([replace(line, text=meaning), *self._page.lines[place + 1 : end]])
-        self._add("paragraph", body, x + deeper, (*above, term), tight=True)
-        return end
-
     def _term_beside(self, place: int) -> int | None:
         """Write a term whose meaning begins on the same line, at the edge where the next lines begin."""
         line = self._page.lines[place]
@@ -297,7 +255,15 @@ class BlockWriter:
                 continue
             self._columns_of_terms.add(shape)
             end = self._page.paragraph_end(place, cell.x0)
-            return self._term_with_meaning(place, cell.at, line.text[cell.at :], end, cell.x0 - line.x0)
+            x = self._page.indent(line)
+            above = self._above(x)
+            term = self._add("term", unwrapped(line.text[: cell.at]), x, above)
+            if term is None:
+                return None
+            self._containers.append(_Container(x, (*above, term)))
+            body = self._joined([replace(line, text=line.text[cell.at :]), *self._page.lines[place + 1 : end]])
+            self._add("paragraph", body, x + cell.x0 - line.x0, (*above, term), tight=True)
+            return end
         return None
 
     def _terms_above(self, place: int) -> int | None:

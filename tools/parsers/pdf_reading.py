@@ -1,8 +1,8 @@
 """What a line of a PDF page is by its place: a paragraph's next line, an item, a term, a meaning, code, a footnote."""
 
 import re
-from collections import Counter, defaultdict
-from dataclasses import dataclass, field
+from collections import defaultdict
+from collections.abc import Container
 from statistics import median
 
 from text.scripts import CHINESE_AND_JAPANESE_TEXT
@@ -24,34 +24,21 @@ _ORDER = re.compile(r"(?:\((?:\d{1,3}|[a-zA-Z]|[ivx]{1,5})\)|(?:\d{1,3}|[a-zA-Z]
 _UNSPACED = re.compile(f"[{CHINESE_AND_JAPANESE_TEXT}]")
 _SMALL = 0.92  # of the usual size: footnotes
 _LONGEST_TERM = 100
-_OFTEN = 3
 _SOME = 0.4
-_LONGEST_PLAIN_TERM = 40
 _WIDEST_INDENT = 120  # letters
 _LONGEST_RUN = 40  # lines of code that are looked back
-
-
-@dataclass(frozen=True, slots=True)
-class Habits:
-    """What earlier pages have shown: how often plain terms have a shape, and the edges where text of items begins."""
-
-    plain_terms: Counter[tuple[int, int]] = field(default_factory=Counter)
-    hanging: set[int] = field(default_factory=set)
-
-    def learn(self, page: "PageReading") -> None:
-        """Count what could be plain terms on a page."""
-        self.plain_terms.update(shape for place in range(len(page.lines)) if (shape := page.plain_term(place)))
 
 
 class PageReading:
     """The lines of a page and what they are; ``place`` is always an index into ``lines``."""
 
-    def __init__(self, page_idx: int, page: Page, layout: Layout, habits: Habits) -> None:
+    def __init__(self, page_idx: int, page: Page, layout: Layout, hanging: Container[int]) -> None:
+        """Begin with a page; text of items on earlier ones begins at the ``hanging`` edges."""
         self.lines = page.lines
         self._page_idx = page_idx
         self._height = page.height
         self._layout = layout
-        self._habits = habits
+        self._hanging = hanging
         columns: dict[int, list[Line]] = defaultdict(list)
         self._widest: dict[float, float] = {}
         for line in page.lines:
@@ -151,28 +138,13 @@ class PageReading:
             and abs(below.x0 - line.second_x) <= NEAR
             and 0 < line.y - below.y < 2 * self._layout.leading(line)
         )
-        if hangs or round(line.second_x) in self._habits.hanging:
+        if hangs or round(line.second_x) in self._hanging:
             return marker
         same = found.re
         for other in (*self.lines[max(0, place - 12) : place], *self.lines[place + 1 : place + 13]):
             if abs(other.second_x - line.second_x) <= 1.5 and other.second_x > other.x0 + 1 and same.match(other.text):
                 return marker
         return None
-
-    def hangs(self, place: int) -> bool:
-        """Whether the next line goes on with this one, and is indented."""
-        if place + 1 >= len(self.lines) or self.starts_other(place + 1):
-            return False
-        line, below = self.lines[place : place + 2]
-        indent = below.x0 - line.x0
-        return 0.9 * line.size <= indent <= 8 * line.size and self.follows(line, below, below.x0)
-
-    def is_like(self, line: Line, place: int) -> bool:
-        other = self.lines[place]
-        near = abs(other.x0 - line.x0) <= 1 and 0 < self.lines[place - 1].y - other.y <= 2.5 * self._layout.leading(
-            other
-        )
-        return near and other.lead > 0 and not other.fixed
 
     def could_be_term(self, place: int, first_line: Line, *, first: bool) -> bool:
         line = self.lines[place]
@@ -188,10 +160,8 @@ class PageReading:
             return not (line.fixed and (line.text.startswith((">", "$ ")) or line.text.endswith(("{", "(", ",", "\\"))))
         if line.text.endswith((".", ",", ";", "!", "?", "。")) or len(line.text) > 60:
             return False
-        if line.lead:
-            return not self._edges[line.column] or line.x1 < self._edges[line.column] - 3 * line.size
-        shape = self.plain_term(place)
-        return shape is not None and self._habits.plain_terms[shape] >= _OFTEN
+        edge = self._edges[line.column]
+        return line.lead > 0 and (not edge or line.x1 < edge - 3 * line.size)
 
     def is_meaning(self, term: Line, place: int, signature: Line | None) -> bool:
         """Whether a line is the beginning of what the term above it means: indented text that goes on so."""
@@ -219,33 +189,6 @@ class PageReading:
         if abs(indent - self._layout.first_indent) <= NEAR:
             return below is not None and self.follows(line, below, line.x0)
         return True
-
-    def plain_term(self, place: int) -> tuple[int, int] | None:
-        """Return the shape of a short line that could be a term in the usual type: its indent, and its meaning's."""
-        lines = self.lines
-        if place + 2 >= len(lines):
-            return None
-        line, body, below = lines[place : place + 3]
-        if (
-            line.fixed
-            or body.fixed
-            or len(line.text) > _LONGEST_PLAIN_TERM
-            or len(line.text.split()) > 5
-            or ENDED.search(line.text)
-            or _BULLET.match(line.text)
-            or _ORDER.match(line.text)
-        ):
-            return None
-        if not line.size == body.size == below.size or line.column != below.column:
-            return None
-        usual = self._layout.leading(line)
-        apart = (
-            place == 0 or not 0 < lines[place - 1].y - line.y <= 1.08 * usual or lines[place - 1].x0 > line.x0 + NEAR
-        )
-        close = 0 < line.y - body.y <= 1.3 * usual and 0 < body.y - below.y <= 1.15 * usual
-        if apart and close and 1.2 * line.size <= body.x0 - line.x0 <= 8 * line.size and abs(below.x0 - body.x0) <= 1:
-            return round(line.x0), round(body.x0 - line.x0)
-        return None
 
     def _is_close_code(self, place: int) -> bool:
         above, line = self.lines[place - 1], self.lines[place]

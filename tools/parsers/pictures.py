@@ -20,7 +20,7 @@ from markdown_it import MarkdownIt
 
 from tools.parsers.docx_styles import W
 from tools.parsers.html import read_tree
-from tools.parsers.odf import DRAW, OpenPackage
+from tools.parsers.odf import DRAW, HREF, SVG, OpenPackage
 from tools.parsers.office_package import DRAWING, FALLBACK, REL, Package, open_package
 from tools.parsers.parser_registry import OLE
 from tools.parsers.plain import decode
@@ -31,8 +31,6 @@ _BEFORE = 80  # characters before a picture by which its place is found
 _LONGEST_ALT = 300
 _WORD_PICTURE = "{http://schemas.openxmlformats.org/drawingml/2006/wordprocessingDrawing}docPr"
 _VML = "{urn:schemas-microsoft-com:vml}imagedata"
-_XLINK = "{http://www.w3.org/1999/xlink}href"
-_SVG = "{urn:oasis:names:tc:opendocument:xmlns:svg-compatible:1.0}"
 _DATA = re.compile(
     r"data:image/(?:png|jpe?g|gif|webp)\s*(?:;[\w=.-]*)*;base64,(?P<data>[A-Za-z0-9+/=%\s]+)", re.IGNORECASE
 )
@@ -137,7 +135,7 @@ def is_kept_picture(image: Any) -> bool:
 
 
 def _name(image: Any) -> str:
-    return posixpath.normpath(unquote(image.get(_XLINK) or ""))
+    return posixpath.normpath(unquote(image.get(HREF) or ""))
 
 
 def _in_open_document(package: OpenPackage) -> Iterator[Picture]:
@@ -152,11 +150,11 @@ def _in_open_document(package: OpenPackage) -> Iterator[Picture]:
             continue
         if element.tag == f"{DRAW}page":
             page += 1
-        said.say(element.text if not str(element.tag).startswith(_SVG) else None)
+        said.say(element.text if not str(element.tag).startswith(SVG) else None)
         if element.tag != f"{DRAW}image":
             continue
         frame = element.getparent()
-        alt = frame.findtext(f"{_SVG}desc") or frame.findtext(f"{_SVG}title") if frame is not None else ""
+        alt = frame.findtext(f"{SVG}desc") or frame.findtext(f"{SVG}title") if frame is not None else ""
         if is_kept_picture(element):
             before, page_idx = ("", page) if page >= 0 else (str(said), None)
             yield Picture(before, _alt(alt), package.data(_name(element)), page_idx)

@@ -5,7 +5,7 @@ macros are left out and said; slide numbers and dates that count themselves are 
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -16,7 +16,7 @@ from tools.parsers.docx_styles import in_form, whole_number
 from tools.parsers.office_charts import Drawings
 from tools.parsers.office_flow import BULLET, Flow, Paragraph, Role, Table, TableCell, TableRow
 from tools.parsers.office_formulas import OMATH, said_formula
-from tools.parsers.office_package import DRAWING, FALLBACK, REL, Package, macros_left_out, open_package
+from tools.parsers.office_package import DRAWING, FALLBACK, REL, Package, open_package
 from tools.parsers.raised_text import ShiftedText
 from tools.parsers.shape_order import Place, as_seen
 from tools.parsers.xlsx import hidden_left_out
@@ -79,7 +79,7 @@ class _Presentation:
             *passages_left_out(self._gone),
             *things_left_out(self._comments, "comment"),
             *self._drawings.left_out(),
-            *macros_left_out(self._package),
+            *self._package.macros_left_out(),
         )
         return replace(text.parsed(title=self._package.title() or title), left_out=left_out)
 
@@ -92,7 +92,7 @@ class _Presentation:
         title = " ".join(" ".join(said).split())
         if title:
             self._flow.paragraph(Paragraph(title, "heading", 1))
-        layout = next((each.target for each in related.values() if each.kind == "slideLayout"), "")
+        layout = self._package.target(part, "slideLayout")
         for shape in _in_order(slide, self._layout(layout)):
             if shape.tag == f"{P}sp":
                 self._read_shape(shape)
@@ -195,12 +195,11 @@ class _Presentation:
 def layout_places(package: Package, part: str) -> dict[str, Place]:
     """Return where a layout and the master below it put their placeholders, by kind and by number."""
     places: dict[str, Place] = {}
-    master = package.part(part, "slideMaster") if part else None
-    for root in (master, package.xml(part) if part else None):
+    for root in (package.part(part, "slideMaster") if part else None, package.xml(part)):
         for shape in shapes_in(root) if root is not None else ():
             if (found := next(shape.iter(f"{P}ph"), None)) is not None:
                 kind = found.get("type", "obj")
-                place = place_of(shape) or places.get(kind) or places.get("body")
+                place = place_of(shape, {}) or places.get(kind) or places.get("body")
                 places.update({kind: place, found.get("idx", kind): place} if place is not None else {})
     return places
 
@@ -224,24 +223,23 @@ def _in_order(container: Any, layout: dict[str, Place]) -> Iterator[Any]:
     """Yield shapes that are no groups in the order in which they are seen, what is in a group together."""
     shapes = shapes_in(container, in_groups=False)
     told = [each for each in shapes if each.tag != f"{P}sp" or any(map(str.strip, each.itertext()))]
-    places = []
-    for shape in told:
-        found = next(shape.iter(f"{P}ph"), None) if shape.tag != GROUP else None
-        names = (found.get("idx", ""), found.get("type", "obj")) if found is not None else ()
-        places.append(place_of(shape) or next((layout[name] for name in names if name in layout), None))
-    for at in as_seen(places):
+    for at in as_seen([place_of(each, layout) for each in told]):
         if told[at].tag == GROUP:
             yield from _in_order(told[at], layout)
         else:
             yield told[at]
 
 
-def place_of(shape: Any) -> Place | None:
-    """Return where a shape itself says that it is; what is in a group says it in units of the group."""
+def place_of(shape: Any, layout: Mapping[str, Place]) -> Place | None:
+    """Return where a shape says that it is, or the layout; what is in a group says it in units of the group."""
     found = next((each for child in shape for each in (child, *child) if each.tag.endswith("}xfrm")), None)
     numbers = [whole_number(each.get(name), -1) for each, names in zip(found if found is not None else (),
                (("x", "y"), ("cx", "cy")), strict=False) for name in names]  # fmt: skip
-    return Place(*numbers) if len(numbers) == 4 else None
+    if len(numbers) == 4:
+        return Place(*numbers)
+    holder = next(shape.iter(f"{P}ph"), None) if shape.tag != GROUP else None
+    names = (holder.get("idx", ""), holder.get("type", "obj")) if holder is not None else ()
+    return next((layout[name] for name in names if name in layout), None)
 
 
 def placeholder_of(shape: Any) -> str | None:

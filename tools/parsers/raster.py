@@ -1,6 +1,8 @@
 """What a picture is by its first bytes: raster formats that a browser draws without running anything, and no SVG."""
 
 from dataclasses import dataclass
+from struct import error as TooShort
+from struct import unpack_from
 
 MOST_PIXELS = 50_000_000  # of one picture: a browser that draws it unpacks four bytes for each
 _MOST_MARKERS = 200  # of a JPEG before its frame; cameras write some twenty
@@ -20,7 +22,7 @@ def raster_of(data: bytes) -> Raster | None:
     """Return what a picture is; None for any other format, for a broken one, and for more pixels than may be drawn."""
     try:
         found = _read(data)
-    except IndexError:
+    except (IndexError, TooShort):
         return None
     if found is None or not 0 < found.width * found.height <= MOST_PIXELS:
         return None
@@ -29,9 +31,9 @@ def raster_of(data: bytes) -> Raster | None:
 
 def _read(data: bytes) -> Raster | None:
     if data.startswith(b"\x89PNG\r\n\x1a\n") and data[12:16] == b"IHDR":
-        return Raster("image/png", _big(data, 16, 4), _big(data, 20, 4))
+        return Raster("image/png", *unpack_from(">II", data, 16))
     if data.startswith((b"GIF87a", b"GIF89a")):
-        return Raster("image/gif", _little(data, 6, 2), _little(data, 8, 2))
+        return Raster("image/gif", *unpack_from("<HH", data, 6))
     if data.startswith(b"\xff\xd8\xff"):
         return _jpeg(data)
     if data.startswith(b"RIFF") and data[8:12] == b"WEBP":
@@ -48,33 +50,22 @@ def _jpeg(data: bytes) -> Raster | None:
         if marker == 0xFF or 0xD0 <= marker <= 0xD8 or marker == 0x01:  # filling, and markers without a length
             at += 1 if marker == 0xFF else 2
         elif 0xC0 <= marker <= 0xCF and marker not in _NO_SIZE:
-            return Raster("image/jpeg", _big(data, at + 7, 2), _big(data, at + 5, 2))
+            height, width = unpack_from(">HH", data, at + 5)
+            return Raster("image/jpeg", width, height)
         else:
-            at += 2 + max(2, _big(data, at + 2, 2))
+            at += 2 + max(2, *unpack_from(">H", data, at + 2))
     return None
 
 
 def _webp(data: bytes) -> Raster | None:
-    kind = data[12:16]
-    if kind == b"VP8X":
-        return Raster("image/webp", 1 + _little(data, 24, 3), 1 + _little(data, 27, 3))
-    if kind == b"VP8 ":
-        return Raster("image/webp", _little(data, 26, 2) & 0x3FFF, _little(data, 28, 2) & 0x3FFF)
-    if kind == b"VP8L":
-        bits = _little(data, 21, 4)
-        return Raster("image/webp", 1 + (bits & 0x3FFF), 1 + (bits >> 14 & 0x3FFF))
-    return None
-
-
-def _big(data: bytes, at: int, size: int) -> int:
-    return int.from_bytes(_cut(data, at, size), "big")
-
-
-def _little(data: bytes, at: int, size: int) -> int:
-    return int.from_bytes(_cut(data, at, size), "little")
-
-
-def _cut(data: bytes, at: int, size: int) -> bytes:
-    if at + size > len(data):
-        raise IndexError("The picture ends within its head.")
-    return data[at : at + size]
+    match data[12:16]:
+        case b"VP8X":  # both less one, of 24 bits
+            width, height = (1 + (unpack_from("<I", data, at)[0] >> 8) for at in (23, 26))
+        case b"VP8 ":
+            width, height = (side & 0x3FFF for side in unpack_from("<HH", data, 26))
+        case b"VP8L":  # both less one, of 14 bits
+            (bits,) = unpack_from("<I", data, 21)
+            width, height = 1 + (bits & 0x3FFF), 1 + (bits >> 14 & 0x3FFF)
+        case _:
+            return None
+    return Raster("image/webp", width, height)

@@ -3,14 +3,13 @@
 A viewer draws a slide as people know it. Parses what a stranger wrote: run it in a sandbox.
 """
 
-import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from lxml import etree
 
 from tools.parsers.docx_styles import whole_number
-from tools.parsers.odf import DRAW, PRESENTATION, TABLE, OpenPackage
+from tools.parsers.odf import DRAW, FO, PRESENTATION, STYLE, SVG, TABLE, OpenPackage, points
 from tools.parsers.office_package import DRAWING, Package, open_package
 from tools.parsers.pictures import image_on_slide, is_kept_picture
 from tools.parsers.pptx import GROUP, P, layout_places, place_of, placeholder_of, shapes_in, slides
@@ -18,23 +17,10 @@ from tools.parsers.shape_order import Place
 
 MOST_SHAPES = 400  # of a slide
 _POINT = 12_700  # of Office's units
-_SIZES = {
-    "title": 40.0,
-    "ctrTitle": 44.0,
-    "subTitle": 24.0,
-    "subtitle": 24.0,
-    "outline": 24.0,
-    "body": 24.0,
-    "obj": 24.0,
-    "": 24.0,
-}  # points
+_SIZES = dict.fromkeys(("subTitle", "subtitle", "outline", "body", "obj", ""), 24.0)  # points
+_SIZES |= {"title": 40.0, "ctrTitle": 44.0}
 _SIZE = 18.0
-_SVG = "{urn:oasis:names:tc:opendocument:xmlns:svg-compatible:1.0}"
-_FO = "{urn:oasis:names:tc:opendocument:xmlns:xsl-fo-compatible:1.0}"
-_STYLE = "{urn:oasis:names:tc:opendocument:xmlns:style:1.0}"
-_LENGTH = re.compile(r"(-?\d{1,6}(?:\.\d{1,6})?)(cm|mm|in|pt)")
-_POINTS = {"cm": 72 / 2.54, "mm": 72 / 25.4, "in": 72.0, "pt": 1.0}
-_NO_TEXT = (f"{_SVG}title", f"{_SVG}desc")
+_NO_TEXT = (f"{SVG}title", f"{SVG}desc")
 
 
 class Shape(NamedTuple):
@@ -82,17 +68,17 @@ def _in_presentation(package: Package) -> Iterator[Slide]:
                 number += 1
         if slide is None:
             continue
-        own = next((each.target for each in related.values() if each.kind == "slideLayout"), "")
+        own = package.target(part, "slideLayout")
         layout = layouts.setdefault(own, layout_places(package, own) if own not in layouts else {})
         shapes: list[Shape] = []
         for shape, place in _placed(slide, layout, (1.0, 1.0, 0.0, 0.0)):
             letters = [each for each in shape.iter(f"{DRAWING}rPr", f"{DRAWING}defRPr", f"{DRAWING}endParaRPr")]
             sizes = (whole_number(each.get("sz")) / 100 for each in letters)
             usual = _SIZES.get(placeholder_of(shape) or "none", _SIZE)
-            points = next((each for each in sizes if each > 0), usual)
+            size = next((each for each in sizes if each > 0), usual)
             words = "" if shape in numbers else "".join(each.text or "" for each in shape.iter("{*}t"))
             share = Place(place.left / width, place.top / height, place.width / width, place.height / height)
-            shapes.append(Shape(share, words, points * _POINT / width, numbers.get(shape)))
+            shapes.append(Shape(share, words, size * _POINT / width, numbers.get(shape)))
         yield Slide(index, width / height, shapes[:MOST_SHAPES])
 
 
@@ -110,10 +96,7 @@ def _placed(container: Any, layout: dict[str, Place], scale: tuple[float, ...]) 
                 start = (left + across * x - inner[0] * own_x, top + down * y - inner[1] * own_y)
                 yield from _placed(shape, layout, (*inner, *start))
             continue
-        holder = next(shape.iter(f"{P}ph"), None)
-        names = (holder.get("idx", ""), holder.get("type", "obj")) if holder is not None else ()
-        place = place_of(shape) or next((layout[name] for name in names if name in layout), None)
-        if place is not None:
+        if (place := place_of(shape, layout)) is not None:
             start = (left + across * place.left, top + down * place.top)
             yield shape, Place(*start, across * place.width, down * place.height)
 
@@ -123,14 +106,14 @@ def _in_open_document(package: OpenPackage) -> Iterator[Slide]:
     styles: Any = package.xml("styles.xml")
     if root is None or styles is None:
         return
-    layouts = {each.get(f"{_STYLE}name"): each for each in styles.iter(f"{_STYLE}page-layout")}
-    masters = {each.get(f"{_STYLE}name"): layouts.get(each.get(f"{_STYLE}page-layout-name"))
-               for each in styles.iter(f"{_STYLE}master-page")}  # fmt: skip
+    layouts = {each.get(f"{STYLE}name"): each for each in styles.iter(f"{STYLE}page-layout")}
+    masters = {each.get(f"{STYLE}name"): layouts.get(each.get(f"{STYLE}page-layout-name"))
+               for each in styles.iter(f"{STYLE}master-page")}  # fmt: skip
     number = 0
     for index, slide in enumerate(root.iter(f"{DRAW}page")):
         layout = masters.get(slide.get(f"{DRAW}master-page-name"))
-        properties = layout.find(f"{_STYLE}page-layout-properties") if layout is not None else {}
-        width, height = (_points(properties.get(_FO + name)) for name in ("page-width", "page-height"))
+        properties = layout.find(f"{STYLE}page-layout-properties") if layout is not None else {}
+        width, height = (points(properties.get(FO + name)) or 0.0 for name in ("page-width", "page-height"))
         shapes: list[Shape] = []
         for shape in slide.iter(etree.Element):
             picture = None
@@ -139,22 +122,17 @@ def _in_open_document(package: OpenPackage) -> Iterator[Slide]:
                 shape = shape.getparent()
                 if shape.find(f"{TABLE}table") is not None:  # of which it is only a picture
                     continue
-            elif shape.get(f"{_SVG}x") is None or (
+            elif shape.get(f"{SVG}x") is None or (
                 shape.find(f"{DRAW}image") is not None and shape.find(f"{TABLE}table") is None
             ):
                 continue
             if width <= 0 or height <= 0:
                 continue
-            place = Place(*(_points(shape.get(_SVG + name)) for name in ("x", "y", "width", "height")))
+            place = Place(*(points(shape.get(SVG + name)) or 0.0 for name in ("x", "y", "width", "height")))
             share = Place(place.left / width, place.top / height, place.width / width, place.height / height)
             words = "".join(each.text or "" for each in shape.iter(etree.Element) if each.tag not in _NO_TEXT)
-            points = _SIZES.get(shape.get(f"{PRESENTATION}class") or "none", _SIZE)
+            size = _SIZES.get(shape.get(f"{PRESENTATION}class") or "none", _SIZE)
             words += "".join(each.tail or "" for each in shape.iterdescendants())
-            shapes.append(Shape(share, "" if picture is not None else words, points / width, picture))
+            shapes.append(Shape(share, "" if picture is not None else words, size / width, picture))
         if shapes:
             yield Slide(index, width / height, shapes[:MOST_SHAPES])
-
-
-def _points(length: str | None) -> float:
-    found = _LENGTH.fullmatch(length or "")
-    return float(found[1]) * _POINTS[found[2]] if found else 0.0

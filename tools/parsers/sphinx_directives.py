@@ -98,7 +98,7 @@ def _labelled(
 ) -> Labelled:
     node = Labelled("", kind=kind, lines=lines, directive=found.name, anchor=found.options.get("name", ""))
     if "default" in found.options and kind == "term":
-        node += nodes.paragraph("", "", *state.inline_text(f"Default: {found.options['default']}", 0)[0])
+        node += _line(nodes.paragraph, state, f"Default: {found.options['default']}")
     state.nested_parse(body, found.offset, node, match_titles=titles)
     return node
 
@@ -111,7 +111,7 @@ def _change(state: Any, found: Directive) -> Labelled:
     label = f"{CHANGES[name]} {', removed in '.join(words[:count])}"
     node = Labelled("", kind="label", lines=[label.strip()], directive=name, anchor="")
     if words[count:]:
-        node += nodes.paragraph("", "", *state.inline_text(words[count], 0)[0])
+        node += _line(nodes.paragraph, state, words[count])
     state.nested_parse(found.content, found.offset, node)
     return node
 
@@ -126,13 +126,22 @@ def _code(state: Any, found: Directive) -> list[Any]:
     if name == "math":
         return [nodes.math_block(code, code)]
     if name == "parsed-literal":
-        code = "".join(node.astext() for node in state.inline_text(code, 0)[0])
+        code = _words(state, code)
     anchor = found.options.get("name", "")
     return [nodes.literal_block(code, code, caption=_words(state, title), anchor=anchor)]
 
 
+def _inline(state: Any, text: str) -> list[Any]:
+    read: list[Any] = state.inline_text(text, 0)[0] if text else []
+    return read
+
+
 def _words(state: Any, text: str) -> str:
-    return "".join(node.astext() for node in state.inline_text(text, 0)[0]) if text else ""
+    return "".join(node.astext() for node in _inline(state, text))
+
+
+def _line(kind: Callable[..., Any], state: Any, text: str) -> Any:
+    return kind(text, "", *_inline(state, text))
 
 
 def _signatures(found: Directive) -> list[str]:
@@ -161,19 +170,6 @@ def _figure(state: Any, found: Directive) -> list[Any]:
             figure.replace(child, nodes.caption(child.rawsource, "", *child.children))
             break
     return [figure]
-
-
-def _rubric(state: Any, found: Directive) -> list[Any]:
-    return [nodes.rubric(found.argument, "", *state.inline_text(found.argument, 0)[0])]
-
-
-def _centered(state: Any, found: Directive) -> list[Any]:
-    return [nodes.paragraph(found.argument, "", *state.inline_text(found.argument, 0)[0])]
-
-
-def _replace(state: Any, found: Directive) -> list[Any]:
-    words: list[Any] = state.inline_text("\n".join(found.body).strip(), 0)[0]
-    return words
 
 
 def _unicode(state: Any, found: Directive) -> list[Any]:
@@ -215,7 +211,7 @@ def _captioned(state: Any, found: Directive) -> list[Any]:
     state.nested_parse(found.content, found.offset, around)
     for table in around.findall(nodes.table):
         if found.argument:
-            table.insert(0, nodes.title(found.argument, "", *state.inline_text(found.argument, 0)[0]))
+            table.insert(0, _line(nodes.title, state, found.argument))
         break
     return around.children
 
@@ -230,10 +226,6 @@ def _list_table(state: Any, found: Directive) -> list[Any]:
     return _table(state, found, rows, _number(found, "header-rows"))
 
 
-def _program(state: Any, found: Directive) -> list[Any]:
-    return [Program("", name=found.argument)]
-
-
 _DELIMITERS = {"tab": "\t", "space": " "}
 
 
@@ -245,7 +237,7 @@ def _csv_table(state: Any, found: Directive) -> list[Any]:
         read = list(csv.reader([*header, *found.content], delimiter=delimiter, skipinitialspace=True))
     except csv.Error:
         return as_plain(found.content)
-    rows = [[[nodes.paragraph(cell, "", *state.inline_text(cell, 0)[0])] for cell in row] for row in read if row]
+    rows = [[[_line(nodes.paragraph, state, cell)] for cell in row] for row in read if row]
     return _table(state, found, rows, len(header) + _number(found, "header-rows"))
 
 
@@ -259,21 +251,21 @@ def _table(state: Any, found: Directive, rows: Sequence[Sequence[Any]], headers:
     if not made:
         return []
     group = nodes.tgroup("", nodes.thead("", *made[:headers]), nodes.tbody("", *made[headers:]))
-    title = [nodes.title(found.argument, "", *state.inline_text(found.argument, 0)[0])] if found.argument else []
+    title = [_line(nodes.title, state, found.argument)] if found.argument else []
     return [nodes.table("", *title, group)]
 
 
 _SPECIAL: dict[str, Callable[[Any, Directive], list[Any]]] = {
-    "centered": _centered,
+    "centered": lambda state, found: [_line(nodes.paragraph, state, found.argument)],
     "csv-table": _csv_table,
     "figure": _figure,
     "glossary": _glossary,
     "image": _image,
     "list-table": _list_table,
-    "program": _program,
-    "replace": _replace,
+    "program": lambda state, found: [Program("", name=found.argument)],
+    "replace": lambda state, found: _inline(state, "\n".join(found.body).strip()),
     "role": _role,
-    "rubric": _rubric,
+    "rubric": lambda state, found: [_line(nodes.rubric, state, found.argument)],
     "table": _captioned,
     "unicode": _unicode,
 }

@@ -14,10 +14,11 @@ from lxml import etree
 
 from tools.parsers.archives import elements_of, forget
 from tools.parsers.canonical_text import CanonicalText, Parsed, things_left_out, told
+from tools.parsers.docx_styles import whole_number
 from tools.parsers.number_formats import BUILT_IN, shown, shown_text
 from tools.parsers.office_charts import CHART, Drawings
 from tools.parsers.office_flow import Flow, Paragraph, Table
-from tools.parsers.office_package import DRAWING, FALLBACK, REL, Package, macros_left_out, open_package
+from tools.parsers.office_package import DRAWING, FALLBACK, REL, Package, open_package
 from tools.parsers.raised_text import LOWERED, RAISED, ShiftedText
 from tools.parsers.sheets import LONGEST_NAME, Allowed, Cell, Sheet, write_sheet
 
@@ -50,7 +51,7 @@ class _Workbook:
         properties = book.find(f"{_NS}workbookPr")
         self._since_1904 = properties is not None and properties.get("date1904") in _TRUE
         self._strings = self._shared()
-        self._formats, self._bold = self._styles()
+        self._styles = dict(enumerate(self._formats()))
         self._dropped = {"sheet": 0, "row": 0, "column": 0}
         self._without_result = self._comments = self._unshown = self._lost = self._charts = 0
         self._drawings = Drawings(package)
@@ -67,7 +68,7 @@ class _Workbook:
             read = self._sheet((sheet.get("name") or "")[:LONGEST_NAME], index, target.target)
             write_sheet(text, read, self._allowed)
             self._write_drawings(text, read, target.target)
-        left_out = (*self._said(), *self._drawings.left_out(), *macros_left_out(self._package))
+        left_out = (*self._said(), *self._drawings.left_out(), *self._package.macros_left_out())
         lost = " words that the file does not hold."
         warnings = told(self._lost, f"1 cell names{lost}", f"{{}} cells name{lost}")
         return replace(text.parsed(), title=self._package.title(), left_out=left_out, warnings=warnings)
@@ -88,8 +89,8 @@ class _Workbook:
     def _shared(self) -> list[str]:
         allowed = Allowed()
         found: list[str] = []
-        target = next((each.target for each in self._related.values() if each.kind == "sharedStrings"), None)
-        if target is None or target not in self._package:  # a workbook of numbers alone needs none
+        target = self._package.target(self._package.main, "sharedStrings")
+        if target not in self._package:  # a workbook of numbers alone needs none
             return found
         for item in self._elements(target, (f"{_NS}si",)):
             found.append(_words(item))
@@ -102,24 +103,18 @@ class _Workbook:
             yield element
             forget(element)
 
-    def _styles(self) -> tuple[list[str], list[bool]]:
-        """Return the number format of each cell style, and whether it is bold."""
+    def _formats(self) -> Iterator[tuple[str, bool]]:
+        """Yield the number format of each cell style, and whether it is bold."""
         root = self._package.part(self._package.main, "styles")
         if root is None:
-            return [], []
+            return
         codes = dict(BUILT_IN)
         for each in root.iter(f"{_NS}numFmt"):
-            codes[_number(each.get("numFmtId"))] = each.get("formatCode") or "General"
-        bold = [
-            any(mark.get("val", "1") in _TRUE for mark in font.iterchildren(f"{_NS}b"))
-            for font in root.iterfind(f"{_NS}fonts/{_NS}font")
-        ]
-        styles = list(root.iterfind(f"{_NS}cellXfs/{_NS}xf"))
-        fonts = [_number(each.get("fontId")) for each in styles]
-        return (
-            [codes.get(_number(each.get("numFmtId")), "General") for each in styles],
-            [0 <= font < len(bold) and bold[font] for font in fonts],
-        )
+            codes[whole_number(each.get("numFmtId"), -1)] = each.get("formatCode") or "General"
+        fonts = enumerate(root.iterfind(f"{_NS}fonts/{_NS}font"))
+        bold = {at for at, font in fonts if any(b.get("val", "1") in _TRUE for b in font.iterchildren(f"{_NS}b"))}
+        for each in root.iterfind(f"{_NS}cellXfs/{_NS}xf"):
+            yield codes.get(whole_number(each.get("numFmtId")), "General"), whole_number(each.get("fontId")) in bold
 
     def _sheet(self, name: str, index: int, part: str) -> Sheet:
         sheet = Sheet(name, index)
@@ -129,7 +124,7 @@ class _Workbook:
         number = -1
         for element in self._elements(part, (row_tag, column_tag, merged_tag)):
             if element.tag == row_tag:
-                number = max(number + 1, _number(element.get("r")) - 1)
+                number = max(number + 1, whole_number(element.get("r")) - 1)
                 if element.get("hidden") in _TRUE:
                     self._dropped["row"] += len(element) > 0
                     continue
@@ -138,7 +133,7 @@ class _Workbook:
                     sheet.rows.append((number, cells))
             elif element.tag == column_tag:
                 if element.get("hidden") in _TRUE:
-                    hidden.append((_number(element.get("min")) - 1, _number(element.get("max")) - 1))
+                    hidden.append((whole_number(element.get("min")) - 1, whole_number(element.get("max")) - 1))
             else:
                 sheet.merged.extend(_area(element.get("ref") or ""))
         self._dropped["column"] += len(dropped)
@@ -165,9 +160,8 @@ class _Workbook:
         return cells
 
     def _cell(self, element: Any) -> Cell | None:
-        kind, style = element.get("t") or "n", _number(element.get("s") or "0")
-        bold = 0 <= style < len(self._bold) and self._bold[style]
-        code = self._formats[style] if 0 <= style < len(self._formats) else "General"
+        kind = element.get("t") or "n"
+        code, bold = self._styles.get(whole_number(element.get("s")), ("General", False))
         if kind == "inlineStr":
             inline = element.find(_IS)
             return self._text_cell(_words(inline), bold, code) if inline is not None else None
@@ -178,7 +172,7 @@ class _Workbook:
             self._without_result += 1
             return Cell("", True)
         if kind == "s":
-            at = _number(value)
+            at = whole_number(value, -1)
             if 0 <= at < len(self._strings):
                 return self._text_cell(self._strings[at], bold, code)
             self._lost += 1
@@ -258,20 +252,13 @@ def _drawn(paragraph: Any) -> str:
     line = ShiftedText()
     for run in paragraph:
         own = run.find(f"{DRAWING}rPr")
-        shift = _number(own.get("baseline") or "0") if own is not None else 0
+        shift = whole_number(own.get("baseline")) if own is not None else 0
         line.say(run.findtext(f"{DRAWING}t") or " ", RAISED if shift > 0 else LOWERED if shift < 0 else 0)
     return line.text
 
 
 def _unescaped(words: str) -> str:
     return _ESCAPED.sub(lambda found: chr(int(found[1], 16)), words) if "_x" in words else words
-
-
-def _number(digits: str | None) -> int:
-    try:
-        return int((digits or "").strip()[:10])
-    except ValueError:
-        return -1
 
 
 def _column(letters: str) -> int:

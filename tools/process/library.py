@@ -4,7 +4,6 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
-from answers.checking import question_coverage
 from graph.ports import Families, Resources, SegmentSearcher
 from tools.auth.document_links import DocumentLinks
 from tools.backends.backend_registry import configured_families, opened_reranker
@@ -114,7 +113,6 @@ class Library:
             places=self.place_finder,
             catalogue=self.catalogue,
             languages=self.languages,
-            coverage=question_coverage,
         )
 
 

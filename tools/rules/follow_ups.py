@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from graph.rows import Turn
-from text.language import FUNCTION_WORDS
 from text.late_patterns import late_pattern
 from tools.rules.question_terms import content_words, count_content, length_of
 from tools.rules.small_talk_rules import small_talk, without_courtesies
@@ -93,8 +92,7 @@ def own_question(question: str) -> str:
     if found and not (depends(found["own"]) or count_content(found["own"]) <= _FEW):
         found = None  # the reader wrote the parentheses
     words = (word for word in content_words(found["own"]) if not _is_number(word)) if found else ()
-    asks = sum(length_of(word) for word in words if word.casefold() not in FUNCTION_WORDS)
-    return found["own"] if found and asks >= 1 else ""
+    return found["own"] if found and sum(map(length_of, words)) >= 1 else ""
 
 
 def _is_number(word: str) -> bool:

@@ -7,13 +7,14 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, cast
 
+from pydantic import ConfigDict, TypeAdapter
+
 from graph.errors import NotFound
-from graph.events import TERMINAL, Envelope, RunFailed, RunFinished, timestamp
+from graph.events import TERMINAL, AnyEvent, Envelope, Event, RunFailed, RunFinished, timestamp
 from graph.evidence import Identity, Message, Outcome, StopReason
 from tools.retrieval.withholding import documents_of, find_unreadable, hidden_in, withhold
 from tools.runs.live_run import Run
 from tools.runs.notifications import CHANNEL, STOPS, Notifications
-from tools.runs.published import parse_line
 from tools.storage.database import Database, retry_while_unavailable
 from tools.storage.tenants import Workspaces
 
@@ -54,6 +55,20 @@ WITH stopped AS (
 )
 SELECT pg_notify('{CHANNEL}', '{STOPS}') FROM stopped
 """
+
+
+_EVENT: TypeAdapter[AnyEvent] = TypeAdapter(Event, config=ConfigDict(defer_build=True))
+
+
+def parse_event(text: str) -> AnyEvent:
+    """Parse an event from its JSON in the log."""
+    return _EVENT.validate_json(text)
+
+
+def parse_line(run_id: str, session_id: str, seq: int, text: str) -> Envelope:
+    """Parse a line of a run's log."""
+    at = text.partition('"at":"')[2].partition('"')[0]
+    return Envelope(run_id, session_id, seq, at, parse_event(text), text)
 
 
 @dataclass(frozen=True, slots=True)

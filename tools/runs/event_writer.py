@@ -19,7 +19,6 @@ from tools.telemetry.tracing import background_context
 log = logging.getLogger("citewell.runs")
 
 HOLD_SECONDS = 0.02  # that events may wait for more: with the commit they reach readers within 30 ms
-PACK_SECONDS = 1.0  # from which a run that publishes nothing counts as waiting
 
 # The lock keeps another process from taking a run over between the check of its attempt and the commit: all events
 # written under an attempt are in the log before that process reads how far the log goes.
@@ -58,8 +57,6 @@ class EventWriter:
         self._ready: dict[Run, None] = {}
         self._timers: dict[Run, asyncio.TimerHandle] = {}
         self._text_written_at: dict[Run, float] = {}
-        self._published_at: dict[Run, float] = {}  # of runs that are not packed, the longest ago first
-        self._packing: asyncio.TimerHandle | None = None
         self._wake = asyncio.Event()
         self._writing: asyncio.Task[None] | None = None
 
@@ -78,7 +75,6 @@ class EventWriter:
         """Drop the state of a run that has ended."""
         self._ready.pop(run, None)
         self._text_written_at.pop(run, None)
-        self._published_at.pop(run, None)
         if (timer := self._timers.pop(run, None)) is not None:
             timer.cancel()
 
@@ -86,8 +82,6 @@ class EventWriter:
         """Stop writing; uncommitted events are not written."""
         for timer in self._timers.values():
             timer.cancel()
-        if self._packing is not None:
-            self._packing.cancel()
         if self._writing is not None:
             await cancel_and_wait(self._writing)
 
@@ -128,28 +122,9 @@ class EventWriter:
         for run, lines in batch:
             if run.run_id in mine:
                 run.publish(lines)
-                self._pack_later(run)
             else:
                 log.warning("run %s continues in another process", run.run_id)
                 run.hand_over(self._elsewhere(run))
-
-    def _pack_later(self, run: Run) -> None:
-        """Pack the published events of a run once it has published none for a while, as one that waits for a model."""
-        loop = asyncio.get_running_loop()
-        self._published_at.pop(run, None)
-        self._published_at[run] = loop.time()
-        if self._packing is None:
-            self._packing = loop.call_later(PACK_SECONDS, self._pack)
-
-    def _pack(self) -> None:
-        loop, self._packing = asyncio.get_running_loop(), None
-        while self._published_at:
-            run, at = next(iter(self._published_at.items()))
-            if (wait := at + PACK_SECONDS - loop.time()) > 0:
-                self._packing = loop.call_later(wait, self._pack)
-                return
-            del self._published_at[run]
-            run.pack()
 
     async def _one_by_one(self, batch: Sequence[RunLines]) -> None:
         """Commit each run's events separately, so that only the run whose events can't be stored fails."""

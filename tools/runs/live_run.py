@@ -33,7 +33,6 @@ from graph.events import (
 )
 from graph.evidence import Failure, FamilyName, Spent, StopReason
 from tools.concurrency.tasks import cancel_and_wait
-from tools.runs.published import PublishedEvents
 from tools.sessions.run_request import RunReader, RunRequest, Superseded
 from tools.spending.accounts import RunAccount
 from tools.telemetry.metrics import RunMetrics
@@ -85,21 +84,17 @@ def _serialised(envelope: Envelope) -> Envelope:
     return Envelope(envelope.run_id, envelope.session_id, envelope.seq, envelope.at, envelope.event, text)
 
 
-class EventSink(Protocol):
-    """A sink that commits the events of runs."""
+class Writer(Protocol):
+    """What commits the events of runs; see ``EventWriter``."""
 
-    def notify(self, run: "Run", event: AnyEvent | None = None) -> None:
-        """Note that a run has emitted an event, or with None that all its pending events must be committed now."""
-        ...
+    def notify(self, run: "Run", event: AnyEvent | None = None) -> None: ...
 
-    def forget(self, run: "Run") -> None:
-        """Commit no more events of a run than those that are being committed."""
-        ...
+    def forget(self, run: "Run") -> None: ...
 
 
 @dataclass(slots=True, eq=False)
 class Run:
-    """A run that this process answers; without a sink its events are published at once."""
+    """A run that this process answers; without a writer its events are published at once."""
 
     run_id: str
     session_id: str
@@ -107,7 +102,7 @@ class Run:
     request: RunRequest
     family: FamilyName
     model: str
-    sink: EventSink | None = None
+    writer: Writer | None = None
     fallback: Failure | None = None  # what of the request its family does not fulfil
     attempt: int = 1
     last_seq: int = 0  # of the emitted events, including those of earlier attempts
@@ -132,7 +127,7 @@ class Run:
     left: CitewellError | None = None  # set when this process leaves it to another
     failure: CitewellError | None = None  # why its events can't be committed
     metrics: RunMetrics = field(default_factory=RunMetrics)
-    _log: PublishedEvents = field(default_factory=PublishedEvents)
+    _log: list[Envelope] = field(default_factory=list)  # what was published
     _pending: list[LogLine] = field(default_factory=list)
     _taken: list[LogLine] = field(default_factory=list)
     _grown: asyncio.Event = field(default_factory=asyncio.Event)
@@ -146,10 +141,10 @@ class Run:
             return
         line = self.next_line(event)
         self._pending.append(line)
-        if self.sink is None:
+        if self.writer is None:
             self.publish(self.take())
         else:
-            self.sink.notify(self, event)
+            self.writer.notify(self, event)
 
     def next_line(self, event: AnyEvent) -> LogLine:
         """Return an event as a log line with the next sequence number."""
@@ -169,14 +164,10 @@ class Run:
         committed = {line.envelope.seq for line in lines}
         self._taken = [line for line in self._taken if line.envelope.seq not in committed]
         self._pending = [line for line in self._pending if line.envelope.seq not in committed]
-        self._log.add([line.envelope for line in lines])
+        self._log += [line.envelope for line in lines]
         for line in lines:
             self.metrics.feed(line.envelope.event)
         self._wake()
-
-    def pack(self) -> None:
-        """Hold the published events in less memory, until a reader joins: call it for a run that emits nothing."""
-        self._log.pack()
 
     async def committed(self) -> None:
         """Wait until all events emitted so far are committed.
@@ -186,8 +177,8 @@ class Run:
         upto = self.last_seq
         while self._waiting_from <= upto and not (self.failure or self.elsewhere or self.left):
             grown = self._grown
-            if self.sink is not None:
-                self.sink.notify(self)
+            if self.writer is not None:
+                self.writer.notify(self)
             await grown.wait()
         self._raise_if_lost()
 
@@ -196,11 +187,10 @@ class Run:
 
         Those that are being committed are waited for. Raises as ``committed`` does.
         """
-        if self.sink is not None:
-            self.sink.forget(self)
+        if self.writer is not None:
+            self.writer.forget(self)
         while self._taken and not (self.failure or self.elsewhere or self.left):
-            grown = self._grown
-            await grown.wait()
+            await self._grown.wait()
         self._raise_if_lost()
         return list(self._pending)
 
@@ -245,12 +235,11 @@ class Run:
         """Yield the events after sequence number ``after``, those that were committed meanwhile at once."""
         while True:
             grown = self._grown
-            if new := self._events_after(after):
-                after, over = new[-1].seq, isinstance(new[-1].event, TERMINAL)
+            first = max(0, after - self.begins_at + 1)
+            if new := self._log[first : first + MOST_AT_ONCE]:
+                after = new[-1].seq
                 yield new
-                if over:
-                    return
-            new = []  # or they would be held while nothing comes
+                continue
             if self._is_read(after):
                 return
             if self.elsewhere is not None:
@@ -262,17 +251,13 @@ class Run:
                 raise why
             await grown.wait()
 
-    def _events_after(self, after: int) -> list[Envelope]:
-        return self._log.read(max(0, after - self.begins_at + 1), MOST_AT_ONCE)
-
     def _is_read(self, after: int) -> bool:
-        last = self._log.last
-        return last is not None and isinstance(last.event, TERMINAL) and last.seq <= after
+        return self.has_ended and self._log[-1].seq <= after
 
     async def finished(self) -> RunFinished | RunFailed:
         """Wait for the run's terminal event and return it."""
         async for envelope in self.events(after=max(0, self.last_seq - 1)):
-            if isinstance(envelope.event, RunFinished | RunFailed):
+            if isinstance(envelope.event, TERMINAL):
                 return envelope.event
         raise AssertionError("a log ends with its terminal event")
 
@@ -300,8 +285,8 @@ class Run:
     @property
     def end(self) -> RunFinished | RunFailed | None:
         """The terminal event, None until it has been published."""
-        last = self._log.last
-        return last.event if last is not None and isinstance(last.event, RunFinished | RunFailed) else None
+        last = self._log[-1].event if self._log else None
+        return last if isinstance(last, TERMINAL) else None
 
     @property
     def has_ended(self) -> bool:
@@ -321,7 +306,7 @@ class Run:
     @property
     def _emitted(self) -> list[AnyEvent]:
         waiting = [line.envelope for line in [*self._taken, *self._pending]]
-        return [*self.before, *(envelope.event for envelope in [*self._log.read(), *waiting])]
+        return [*self.before, *(envelope.event for envelope in [*self._log, *waiting])]
 
     def _stop(self) -> None:
         self._wake()

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from graph.errors import DatabaseUnavailable
 from tools.storage.database import Database
-from tools.storage.index_changes import Backlog, read_backlog, read_index
+from tools.storage.index_changes import read_backlog, read_index
 from tools.telemetry.metrics import Reading
 
 _JOBS = "SELECT state, count(*) FROM ingestion_jobs GROUP BY state"
@@ -15,12 +15,12 @@ JOB_STATES = ("queued", "running", "paused", "cancelled", "finished")
 FILE_STATES = ("queued", "working", "stored", "unchanged", "refused", "cancelled")
 # What psycopg counts of a pool since it was opened, by our names.
 POOL_COUNTS = {
-    "requests_num": "requests",
-    "requests_queued": "waits",
-    "requests_errors": "timeouts",
-    "connections_num": "connects",
-    "connections_errors": "failed_connects",
-    "connections_lost": "lost",
+    "requests": "requests_num",
+    "waits": "requests_queued",
+    "timeouts": "requests_errors",
+    "connects": "connections_num",
+    "failed_connects": "connections_errors",
+    "lost": "connections_lost",
 }
 
 
@@ -44,21 +44,14 @@ class RunReadings:
     async def readings(self) -> list[Reading]:
         """Read them."""
         load = self.load()
+        runs = {"active": load.active, "waiting": load.waiting}
+        most = {"active": load.max_active, "waiting": load.max_waiting}
+        tasks = len(asyncio.all_tasks())
         return [
-            Reading(
-                "citewell_runs_in_process",
-                "Runs that this process answers, or that wait in it.",
-                [("active", load.active), ("waiting", load.waiting)],
-                label="state",
-            ),
-            Reading(
-                "citewell_runs_limit",
-                "Most runs of this process in each state.",
-                [("active", load.max_active), ("waiting", load.max_waiting)],
-                label="state",
-            ),
-            Reading("citewell_run_leases", "Leases on runs that this process holds.", [("", load.leases)]),
-            Reading("citewell_tasks", "Tasks of this process's event loop.", [("", len(asyncio.all_tasks()))]),
+            Reading("citewell_runs_in_process", "Runs that this process answers, or that wait in it.", runs, "state"),
+            Reading("citewell_runs_limit", "Most runs of this process in each state.", most, "state"),
+            Reading("citewell_run_leases", "Leases on runs that this process holds.", {"": load.leases}),
+            Reading("citewell_tasks", "Tasks of this process's event loop.", {"": tasks}),
         ]
 
 
@@ -71,33 +64,25 @@ class DatabaseReadings:
     async def readings(self) -> list[Reading]:
         """Read them."""
         stats = self.database.pool.get_stats()
-        pool = [
-            Reading(
-                "citewell_pool_connections",
-                "Connections of this process's pool to the database.",
-                [
-                    ("open", stats.get("pool_size", 0)),
-                    ("idle", stats.get("pool_available", 0)),
-                    ("most", stats.get("pool_max", 0)),
-                ],
-                label="state",
-            ),
-            Reading(
-                "citewell_pool_waiting", "Work that waits for a connection.", [("", stats.get("requests_waiting", 0))]
-            ),
-            Reading(
-                "citewell_pool_events",
-                "What happened at the pool: connections asked for, waits, time-outs, connects, lost ones.",
-                [(ours, stats.get(theirs, 0)) for theirs, ours in POOL_COUNTS.items()],
-                label="event",
-                counts=True,
-            ),
-        ]
+        counts = {"open": "pool_size", "idle": "pool_available", "most": "pool_max"}
+        connections = {ours: stats.get(theirs, 0) for ours, theirs in counts.items()}
+        events = {ours: stats.get(theirs, 0) for ours, theirs in POOL_COUNTS.items()}
+        happened = "What happened at the pool: connections asked for, waits, time-outs, connects, lost ones."
+        waiting = {"": stats.get("requests_waiting", 0)}
         try:
             jobs = await self._jobs()
+            is_up = True
         except DatabaseUnavailable:
-            return [*pool, _up(False)]
-        return [*pool, *jobs, _up(True)]
+            jobs, is_up = [], False
+        return [
+            Reading(
+                "citewell_pool_connections", "Connections of this process's pool to the database.", connections, "state"
+            ),
+            Reading("citewell_pool_waiting", "Work that waits for a connection.", waiting),
+            Reading("citewell_pool_events", happened, events, "event", counts=True),
+            *jobs,
+            Reading("citewell_database_up", "Whether the database answered this scrape.", {"": float(is_up)}),
+        ]
 
     async def _jobs(self) -> list[Reading]:
         async with self.database.connection() as connection:
@@ -105,37 +90,19 @@ class DatabaseReadings:
             files = dict(await (await connection.execute(_FILES)).fetchall())
             index = await read_index(connection)
             backlog = await read_backlog(connection) if index is not None else None
-        return [
+        of_jobs = {state: jobs.get(state, 0) for state in JOB_STATES}
+        of_files = {state: files.get(state, 0) for state in FILE_STATES}
+        found = [
             Reading(
-                "citewell_jobs",
-                "Jobs of ingestion of the whole deployment that are still kept.",
-                [(state, jobs.get(state, 0)) for state in JOB_STATES],
-                label="state",
+                "citewell_jobs", "Jobs of ingestion of the whole deployment that are still kept.", of_jobs, "state"
             ),
-            Reading(
-                "citewell_job_files",
-                "Files of these jobs.",
-                [(state, files.get(state, 0)) for state in FILE_STATES],
-                label="state",
-            ),
-            *([] if backlog is None else _of_index(backlog)),
+            Reading("citewell_job_files", "Files of these jobs.", of_files, "state"),
         ]
-
-
-def _of_index(backlog: Backlog) -> list[Reading]:
-    return [
-        Reading(
-            "citewell_index_waiting_documents",
-            "Documents that the index outside of PostgreSQL does not have yet as they are.",
-            [("", backlog.documents)],
-        ),
-        Reading(
-            "citewell_index_behind_seconds",
-            "How long the first of these documents has been waiting.",
-            [("", backlog.seconds)],
-        ),
-    ]
-
-
-def _up(is_up: bool) -> Reading:
-    return Reading("citewell_database_up", "Whether the database answered this scrape.", [("", float(is_up))])
+        if backlog is not None:
+            lacking = "Documents that the index outside of PostgreSQL does not have yet as they are."
+            behind = "How long the first of these documents has been waiting."
+            found += [
+                Reading("citewell_index_waiting_documents", lacking, {"": backlog.documents}),
+                Reading("citewell_index_behind_seconds", behind, {"": backlog.seconds}),
+            ]
+        return found

@@ -19,14 +19,13 @@ from graph.evidence import Identity
 from graph.ports import Resources
 from graph.usage import charged_to, use_by_model
 from tools.runs.completion import CompletionRecorder, internal_error
-from tools.runs.event_log import RunLogs
+from tools.runs.event_log import RunLogs, parse_event
 from tools.runs.event_writer import EventWriter
 from tools.runs.executor import WAITING_FOR_EACH, Admission, Attempts, Durability, Executor, Graph, run_started
 from tools.runs.leases import Heartbeat, Leases, TakenOverRun
 from tools.runs.ledger import LEASE_SECONDS, EntryStatus, Ledger, Titled
 from tools.runs.live_run import Run, new_run_id
 from tools.runs.notifications import Carrier, Notifications, PostgresCarrier
-from tools.runs.published import parse_event
 from tools.runs.readings import Load
 from tools.runs.verdict_upgrades import VerdictUpgrades
 from tools.sessions.run_request import Fork, RunReader, RunRequest, request_from_json
@@ -95,7 +94,7 @@ class Runner:
             raise ServerStopping("The server is stopping.", suggestion="Ask again in a moment.")
         family = self._resources.families(request.context.model, thinking=request.context.thinking)
         request, fork = await self._ledger.resolve_position(session_id, request)
-        run = Run(new_run_id(), session_id, str(uuid4()), request, family.name, family.model, sink=self._event_writer)
+        run = Run(new_run_id(), session_id, str(uuid4()), request, family.name, family.model, writer=self._event_writer)
         run.fallback = family.fallback
         if family.fallback is not None:
             log.warning("run %s: %s", run.run_id, family.fallback["message"])
@@ -272,7 +271,7 @@ class Runner:
             request,
             "extractive",
             "",
-            sink=self._event_writer,
+            writer=self._event_writer,
             attempt=taken.attempt,
             last_seq=taken.last_seq,
             begins_at=taken.last_seq + 1,

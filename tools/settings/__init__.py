@@ -1,4 +1,4 @@
-"""Settings of a deployment: one section a file, named for the package that it configures, and collected here."""
+"""Settings of a deployment, collected here from files of sections that belong together."""
 
 from tools.settings.auth import AuditSettings as AuditSettings
 from tools.settings.auth import AuthProxySettings as AuthProxySettings
@@ -7,26 +7,26 @@ from tools.settings.auth import LinkSettings as LinkSettings
 from tools.settings.auth import OidcSettings as OidcSettings
 from tools.settings.auth import ShareSettings as ShareSettings
 from tools.settings.deployment import Settings as Settings
-from tools.settings.embeddings import STATIC as STATIC
-from tools.settings.embeddings import EmbeddingSettings as EmbeddingSettings
-from tools.settings.http import HttpSettings as HttpSettings
-from tools.settings.judges import JUDGE_KINDS as JUDGE_KINDS
-from tools.settings.judges import JudgeSettings as JudgeSettings
-from tools.settings.library import JobSettings as JobSettings
-from tools.settings.library import VersionSettings as VersionSettings
-from tools.settings.llm import EXTRACTIVE as EXTRACTIVE
-from tools.settings.llm import ModelSettings as ModelSettings
 from tools.settings.loading import ALIASES as ALIASES
+from tools.settings.loading import RETIRED as RETIRED
 from tools.settings.loading import UNUSED as UNUSED
 from tools.settings.loading import load_settings as load_settings
 from tools.settings.mcp_search import McpServerSettings as McpServerSettings
-from tools.settings.milvus import MilvusSettings as MilvusSettings
-from tools.settings.rerankers import RerankerSettings as RerankerSettings
-from tools.settings.retired import RETIRED as RETIRED
-from tools.settings.runs import RunSettings as RunSettings
+from tools.settings.models import EXTRACTIVE as EXTRACTIVE
+from tools.settings.models import JUDGE_KINDS as JUDGE_KINDS
+from tools.settings.models import STATIC as STATIC
+from tools.settings.models import EmbeddingSettings as EmbeddingSettings
+from tools.settings.models import JudgeSettings as JudgeSettings
+from tools.settings.models import ModelSettings as ModelSettings
+from tools.settings.models import RerankerSettings as RerankerSettings
+from tools.settings.process import HttpSettings as HttpSettings
+from tools.settings.process import JobSettings as JobSettings
+from tools.settings.process import MetricsSettings as MetricsSettings
+from tools.settings.process import RunSettings as RunSettings
+from tools.settings.process import VersionSettings as VersionSettings
+from tools.settings.process import WebSettings as WebSettings
 from tools.settings.spending import DailyLimits as DailyLimits
 from tools.settings.spending import ModelPrice as ModelPrice
 from tools.settings.spending import SpendingSettings as SpendingSettings
+from tools.settings.storage import MilvusSettings as MilvusSettings
 from tools.settings.storage import ReplicaSettings as ReplicaSettings
-from tools.settings.telemetry import MetricsSettings as MetricsSettings
-from tools.settings.web import WebSettings as WebSettings

@@ -28,20 +28,12 @@ from tools.settings.auth import (
     OidcSettings,
     ShareSettings,
 )
-from tools.settings.embeddings import EmbeddingSettings
-from tools.settings.http import HttpSettings
-from tools.settings.judges import JudgeSettings
-from tools.settings.library import JobSettings, VersionSettings
-from tools.settings.llm import EXTRACTIVE, ModelSettings
 from tools.settings.mcp_search import McpServerSettings
-from tools.settings.milvus import MilvusSettings
-from tools.settings.rerankers import RerankerSettings
-from tools.settings.runs import RunSettings
+from tools.settings.models import EXTRACTIVE, EmbeddingSettings, JudgeSettings, ModelSettings, RerankerSettings
+from tools.settings.process import HttpSettings, JobSettings, MetricsSettings, RunSettings, VersionSettings, WebSettings
 from tools.settings.section import Unset
 from tools.settings.spending import SpendingSettings
-from tools.settings.storage import ReplicaSettings
-from tools.settings.telemetry import MetricsSettings
-from tools.settings.web import WebSettings
+from tools.settings.storage import MilvusSettings, ReplicaSettings
 
 SegmentSizes = str | dict[str, str]
 USUAL_SIZE = "300 tokens"

@@ -16,8 +16,7 @@ from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSetti
 
 from graph.errors import ConfigurationError
 from tools.settings.deployment import Settings
-from tools.settings.embeddings import ONNX, STATIC
-from tools.settings.retired import drop_retired, retired_in
+from tools.settings.models import ONNX, STATIC
 
 # Names that other stacks set, in the environment or in .env; they fill what no CITEWELL_ name does.
 ALIASES = (
@@ -29,13 +28,26 @@ ALIASES = (
 )
 
 CHAT_MODEL = "OPENAI_COMPATIBLE_COMPLETION_MODEL"
-
 EMBEDDING_MODEL = "OPENAI_COMPATIBLE_EMBEDDING_MODEL"
-
 # Names of other stacks that mean nothing here, with the reason.
 UNUSED = {
     "AI_DRIVER": "every model is reached through an OpenAI-compatible endpoint",
     "SERPER_DEBUG": "CITEWELL_LOG_LEVEL says how much is logged",
+}
+
+# What was a setting in a release, and what is so now: it is told where it is set, and changes nothing.
+RETIRED: Mapping[str, str] = {
+    "page_tokens": "what the model's context_tokens has room for",
+    "assess_with_model": "off, unless a graph's context asks for it",
+    "check_with_model": "on wherever there is a judge",
+    "embedding.timeout_seconds": "10",
+    "web.timeout_seconds": "10",
+    "web.results": "5",
+    "web.keep_days": "30",
+    "web.max_page_bytes": "2,000,000",
+    "runs.max_waiting": "four times CITEWELL_RUNS__MAX_ACTIVE",
+    "runs.durability": "sync",
+    "runs.lease_seconds": "30",
 }
 
 
@@ -72,9 +84,16 @@ class _Deployment(Settings):
     @model_validator(mode="before")
     @classmethod
     def _without_retired(cls, values: dict[str, Any]) -> dict[str, Any]:
+        """Take out what was a field of a group once, since groups refuse names that they don't have."""
         read = _READ.get()
-        read.retired |= retired_in(read.names, values)
-        drop_retired(values)
+        for path, now in RETIRED.items():
+            group, _, name = path.partition(".")
+            part = values.get(group)
+            if isinstance(part, dict) and name in part:
+                del part[name]
+                read.retired[path] = now
+            if f"citewell_{path.replace('.', '__')}" in read.names:
+                read.retired[path] = now
         return values
 
 

@@ -14,10 +14,11 @@ from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from decimal import Decimal
 from time import monotonic
-from typing import Literal
+from typing import Literal, get_args
 
 from graph.errors import SpendingLimitReached
 from graph.evidence import Identity, ModelUse, add_use
+from text.counted import counted
 from tools.settings import DailyLimits, SpendingSettings
 from tools.settings.spending import plain
 
@@ -25,7 +26,9 @@ REFRESH_SECONDS = 2.0
 REFRESH_SHARE = 20  # the sum of a large workspace takes long: it is read at most this many times its own time apart
 
 Scope = Literal["workspace", "user", "key", "address"]
-SCOPES: tuple[Scope, ...] = ("workspace", "user", "key", "address")
+SCOPES: tuple[Scope, ...] = get_args(Scope)
+Limited = Literal["runs", "tokens", "cost"]
+LIMITED: tuple[Limited, ...] = get_args(Limited)
 WHOSE: Mapping[Scope, str] = {
     "workspace": "The workspace",
     "user": "You",
@@ -42,8 +45,7 @@ class RequestOrigin:
     address: str | None = None
 
 
-NO_REQUEST = RequestOrigin()
-_ORIGIN: ContextVar[RequestOrigin] = ContextVar("_ORIGIN", default=NO_REQUEST)
+_ORIGIN: ContextVar[RequestOrigin] = ContextVar("_ORIGIN", default=RequestOrigin())  # noqa: B039 - it is frozen
 
 
 @contextmanager
@@ -58,29 +60,19 @@ def coming_from(origin: RequestOrigin) -> Iterator[None]:
 
 @dataclass(frozen=True, slots=True)
 class Payer:
-    """Whom a run is charged to."""
+    """Whom a run is charged to: by default as what this task starts for an identity."""
 
     identity: Identity
-    key_id: str | None = None
-    address: str | None = None
-
-    @classmethod
-    def of(cls, identity: Identity) -> "Payer":
-        """Return the payer of what this task starts for an identity."""
-        origin = _ORIGIN.get()
-        return cls(identity, origin.key_id, origin.address)
+    origin: RequestOrigin = field(default_factory=_ORIGIN.get)
 
     def name(self, scope: Scope) -> str | None:
         """Return what a scope's limit counts for: the payer's workspace, user, key or address."""
-        match scope:
-            case "workspace":
-                return self.identity.workspace
-            case "user":
-                return self.identity.user
-            case "key":
-                return self.key_id
-            case "address":
-                return self.address
+        return {
+            "workspace": self.identity.workspace,
+            "user": self.identity.user,
+            "key": self.origin.key_id,
+            "address": self.origin.address,
+        }[scope]
 
     def shares(self, scope: Scope, other: "Payer") -> bool:
         """Whether what another payer spends counts for the same limit."""
@@ -105,7 +97,7 @@ class Reached:
     """A limit that is used up."""
 
     scope: Scope
-    what: Literal["runs", "tokens", "cost"]
+    what: Limited
     limit: int | Decimal
 
 
@@ -201,14 +193,10 @@ class Gate:
             for other in (*self._open, *self._settled):
                 if other.payer.shares(scope, account.payer) and other.day == account.day:
                     total += other.unseen_since(seen.read_at)
-            if before_run and limits.runs is not None and total.runs >= limits.runs:
-                return Reached(scope, "runs", limits.runs)
-            if not asks_models:
-                continue
-            if limits.tokens is not None and total.tokens >= limits.tokens:
-                return Reached(scope, "tokens", limits.tokens)
-            if limits.cost is not None and total.cost >= limits.cost:
-                return Reached(scope, "cost", limits.cost)
+            for what in LIMITED:
+                limit = getattr(limits, what) if (before_run if what == "runs" else asks_models) else None
+                if limit is not None and getattr(total, what) >= limit:
+                    return Reached(scope, what, limit)
         return None
 
 
@@ -252,8 +240,7 @@ class RunAccount:
         """Charge what another process used for the run before this one took it over; counted once."""
         if not self.restored:
             self.restored = True
-            for model, use in models.items():
-                add_use(self.used, model, use)
+            _add_all(self.used, models)
 
     def unseen_since(self, read_at: float) -> Totals:
         """Return what a reader at that time could not read of this account."""
@@ -270,18 +257,21 @@ class RunAccount:
 
     def leave(self, kept: Mapping[str, ModelUse]) -> None:
         """Leave to the process that goes on with the run what it ``kept``, which that one restores."""
-        for model, use in kept.items():
-            add_use(self.stored, model, use)
+        _add_all(self.stored, kept)
 
     def settle(self, stored: Mapping[str, ModelUse]) -> None:
         """Note that this use was stored."""
-        for model, use in stored.items():
-            add_use(self.stored, model, use)
+        _add_all(self.stored, stored)
         self.settled_at = monotonic()
 
     def close(self) -> None:
         """End the account."""
         self.gate.close(self)
+
+
+def _add_all(total: dict[str, ModelUse], models: Mapping[str, ModelUse]) -> None:
+    for model, use in models.items():
+        add_use(total, model, use)
 
 
 def _less(use: ModelUse, stored: ModelUse | None) -> ModelUse | None:
@@ -309,7 +299,7 @@ def limit_error(reached: Reached, settings: SpendingSettings) -> SpendingLimitRe
     end = day_end(now.date(), settings.zone)
     seconds = max(1, int((end.astimezone(UTC) - now.astimezone(UTC)).total_seconds()) + 1)
     limit = {
-        "runs": f"{reached.limit:,} question{'' if reached.limit == 1 else 's'}",
+        "runs": counted(int(reached.limit), "question"),
         "tokens": f"{reached.limit:,} tokens of models",
         "cost": f"{plain(reached.limit)} {settings.currency} for models",
     }[reached.what]
@@ -322,7 +312,5 @@ def limit_error(reached: Reached, settings: SpendingSettings) -> SpendingLimitRe
 
 
 def _in_words(seconds: int) -> str:
-    minutes = max(1, round(seconds / 60))
-    hours, minutes = divmod(minutes, 60)
-    parts = [f"{count} {word}{'' if count == 1 else 's'}" for count, word in ((hours, "hour"), (minutes, "minute"))]
-    return " and ".join(part for part in parts if not part.startswith("0 "))
+    hours, minutes = divmod(max(1, round(seconds / 60)), 60)
+    return " and ".join(counted(count, word) for count, word in ((hours, "hour"), (minutes, "minute")) if count)

@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import date, datetime
 from decimal import Decimal
 from time import monotonic
@@ -13,15 +13,13 @@ from graph.evidence import Identity, ModelUse
 from graph.usage import charged_to
 from tools.settings import SpendingSettings
 from tools.settings.spending import plain
-from tools.spending.accounts import DayTotals, Gate, Payer, RunAccount, Scope, Totals, day_end
+from tools.spending.accounts import LIMITED, DayTotals, Gate, Limited, Payer, RunAccount, Scope, Totals, day_end
 from tools.storage.database import TAKES_CHANGES, Database
 from tools.storage.tenants import Workspaces
 
 By = Literal["day", "model", "user", "session"]
 BesideRuns = Literal["verification", "suggestion", "title"]
 Study = Literal["comparison", "flashcards"]
-Limited = Literal["runs", "tokens", "cost"]
-LIMITED: tuple[Limited, ...] = ("runs", "tokens", "cost")
 MOST_ROWS = 1000
 KEEP_DAYS = 730  # so that a year can be compared with the one before
 
@@ -70,7 +68,9 @@ _FORGET_ADDRESSES = f"""
 UPDATE spending SET address = NULL WHERE address IS NOT NULL AND day < %(today)s AND {TAKES_CHANGES}
 """
 _EXPIRE = f"DELETE FROM spending WHERE day < %(oldest)s AND {TAKES_CHANGES}"
-_GROUPS: Mapping[By, str] = {"day": "day::text", "model": "model", "user": '"user"', "session": "session_id::text"}
+_GROUPS: Mapping[By | None, str] = {
+    "day": "day::text", "model": "model", "user": '"user"', "session": "session_id::text", None: "NULL::text",
+}  # fmt: skip
 _REPORT = """
 SELECT {group} AS name, currency,
        count(*) FILTER (WHERE {is_run}), coalesce(sum(calls), 0), coalesce(sum(estimated_calls), 0),
@@ -176,15 +176,16 @@ class Spending:
         return await self.gate.open(self._payer(identity), checked=checked)
 
     def _payer(self, identity: Identity) -> Payer:
-        payer = Payer.of(identity)
-        by_address = self.settings.limits_of(identity.workspace).address.model_dump(exclude_none=True)
-        return payer if by_address else Payer(identity, payer.key_id)  # an address is not kept for nothing
+        payer = Payer(identity)
+        if self.settings.limits_of(identity.workspace).address.model_dump(exclude_none=True):
+            return payer
+        return Payer(identity, replace(payer.origin, address=None))  # an address is not kept for nothing
 
     def run_fields(self, account: RunAccount | None) -> dict[str, Any]:
         """Return the parameters of ``RECORD_RUN``; without an account, those of a run by no key and no address."""
         if account is None:
             return {"key_id": None, "address": None, "day": self.gate.today()}
-        return {"key_id": account.payer.key_id, "address": account.payer.address, "day": account.day}
+        return {**asdict(account.payer.origin), "day": account.day}
 
     def use_fields(self, use: Mapping[str, ModelUse]) -> dict[str, Any]:
         """Return the parameters of ``RECORD_USE``, but for the run's id."""
@@ -280,7 +281,7 @@ class Spending:
     async def report(
         self,
         identity: Identity,
-        by: By,
+        by: By | None,
         *,
         since: date,
         until: date,
@@ -290,31 +291,12 @@ class Spending:
         """Return what an identity, or ``everyone`` in its workspace, used from one day to another, both included.
 
         ``keys`` are the ids of the only API keys whose use counts. Days come newest first, sessions in the order of
-        their last run, the others by tokens; at most 1000 rows. The runs of a model are those that used it.
+        their last run, the others by tokens; at most 1000 rows. The runs of a model are those that used it. With
+        ``by`` None there is one row, of all together.
         """
-        belongs = {"model": "model <> ''", "session": "session_id IS NOT NULL"}.get(by, "true")
+        belongs = {"model": "model <> ''", "session": "session_id IS NOT NULL"}.get(by or "", "true")
         is_run = _IS_RUN if by == "model" else f"model = '' AND {_IS_RUN}"
         query = _REPORT.format(group=_GROUPS[by], is_run=is_run, belongs=belongs)
-        rows = await self._grouped(query, identity, since, until, everyone, keys)
-        return sorted(rows, key=lambda row: _order(row, by), reverse=True)[:MOST_ROWS]
-
-    async def total(
-        self,
-        identity: Identity,
-        *,
-        since: date,
-        until: date,
-        everyone: bool = False,
-        keys: Sequence[str] | None = None,
-    ) -> SpentRow:
-        """Return the sum of what ``report`` tells."""
-        query = _REPORT.format(group="NULL::text", is_run=f"model = '' AND {_IS_RUN}", belongs="true")
-        rows = await self._grouped(query, identity, since, until, everyone, keys)
-        return rows[0] if rows else SpentRow(None)
-
-    async def _grouped(
-        self, query: str, identity: Identity, since: date, until: date, everyone: bool, keys: Sequence[str] | None
-    ) -> list[SpentRow]:
         values = {
             "workspace": await self._workspaces.number(identity.workspace),
             "user": None if everyone else identity.user,
@@ -323,10 +305,10 @@ class Spending:
             "until": until,
         }
         found = await self._database.fetch_all(query.encode(), values)
-        rows: dict[str | None, SpentRow] = {}
+        rows: dict[str | None, SpentRow] = {} if by else {None: SpentRow(None)}
         for each in found:
             rows.setdefault(each[0], SpentRow(each[0])).add(each)
-        return list(rows.values())
+        return sorted(rows.values(), key=lambda row: _order(row, by), reverse=True)[:MOST_ROWS]
 
     async def limits(self, identity: Identity, *, everyone: bool = False) -> list[LimitUse]:
         """Return the limits of today that hold for whom this task acts for, with what was used of them.
@@ -361,15 +343,14 @@ class Spending:
             "workspace": await self._workspaces.number(payer.identity.workspace),
             "day": day,
             "user": payer.identity.user,
-            "key_id": payer.key_id,
-            "address": payer.address,
+            **asdict(payer.origin),
             "currency": self.settings.currency,
         }
         rows = await self._database.fetch_all(query.encode(), values)
         return {scope: Totals(row[0], int(row[1]), row[2]) for scope, row in zip(scopes, rows, strict=True)}
 
 
-def _order(row: SpentRow, by: By) -> Any:
+def _order(row: SpentRow, by: By | None) -> Any:
     if by == "day":
         return row.name or ""
     if by == "session":

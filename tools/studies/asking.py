@@ -130,10 +130,8 @@ class Asker:
         by = self.by(model)
         keyless = by == EXTRACTIVE
         resources = resources_of_run(self.alone if keyless else self.resources)
-        context = Context(
-            workspace=identity.workspace,
-            user=identity.user,
-            groups=list(identity.groups),
+        context = Context.of(
+            identity,
             allowed_spaces=None if identity.spaces is None else list(identity.spaces),
             search="always",
             only_selected_pages=True,

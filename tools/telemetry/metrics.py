@@ -5,7 +5,7 @@ or a run.
 """
 
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
@@ -79,9 +79,7 @@ INDEX_ROWS = Counter(
     "Rows of this index that this process has `written` or `deleted`.",
     ["change"],
 )
-REPLICA_UP = Gauge(
-    "citewell_replica_up", "1 while the read replica answers, 0 while the primary does.", registry=REGISTRY
-)
+REPLICA_UP = Gauge("citewell_replica_up", "1 while the read replica answers, 0 while the primary does.")
 REPLICA_LAG = Gauge(
     "citewell_replica_lag_seconds",
     "How long the read replica has not replayed what the primary had.",
@@ -195,11 +193,11 @@ class RunMetrics:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A value that is read when the metrics are, with the value of its one label where it has one."""
+    """Values that are read when the metrics are, by those of their label; one without a label is under ""."""
 
     name: str
     meaning: str
-    values: Sequence[tuple[str, float]]
+    values: Mapping[str, float]
     label: str = ""
     counts: bool = False
 
@@ -207,7 +205,7 @@ class Reading:
         """Return it as Prometheus has it."""
         kind = CounterMetricFamily if self.counts else GaugeMetricFamily
         family = kind(self.name, self.meaning, labels=[self.label] if self.label else [])
-        for labelled, value in self.values:
+        for labelled, value in self.values.items():
             family.add_metric([labelled] if self.label else [], value)
         return family
 

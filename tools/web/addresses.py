@@ -51,12 +51,8 @@ def canonical_address(url: str, base: str = "") -> str | None:
     query = "&".join(
         each for each in parts.query.split("&") if each and not _TRACKING.fullmatch(each.partition("=")[0])
     )
-    spelled = urlunsplit(SplitResult(parts.scheme, user + netloc, _path(parts.path), _spelled(query), ""))
+    spelled = urlunsplit(SplitResult(parts.scheme, user + netloc, _spelled(parts.path) or "/", _spelled(query), ""))
     return spelled if len(spelled) <= LONGEST_URL else None
-
-
-def _path(path: str) -> str:
-    return _spelled(path) or "/"
 
 
 def _spelled(text: str) -> str:

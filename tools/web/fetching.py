@@ -106,6 +106,10 @@ Accepts = Callable[[str, str], bool]  # of a media type and an address
 _LONGEST_VALIDATOR = 200
 
 
+def _is_page(media_type: str, _: str) -> bool:
+    return media_type in MEDIA_TYPES
+
+
 class PageFetcher:
     """A fetcher of pages. ``seconds`` limits each fetch, from name resolution to the last byte."""
 
@@ -123,34 +127,34 @@ class PageFetcher:
         allowed = self._seconds if seconds is None else min(self._seconds, seconds)
         try:
             async with asyncio.timeout(allowed):
-                return await self._follow(url)
+                fetched = await self.fetch_file(url)
         except TimeoutError as error:
             raise WebUnavailable("it took too long") from error
+        if fetched.status != 200:
+            raise WebUnavailable(f"it answers with {fetched.status}")
+        if fetched.data is None:
+            raise WebUnavailable("it is not a text page")
+        return FetchedPage(fetched.url, fetched.media_type, fetched.data)
 
-    async def _follow(self, url: str) -> FetchedPage:
-        for _ in range(MOST_REDIRECTS + 1):
-            target = await self._guard.check(url)
-            response = await self._send(target, _HEADERS)
-            try:
-                if response.status_code not in _REDIRECTS:
-                    return await self._page(target, response)
-                url = _next(target, response)
-            finally:
-                await response.aclose()
-        raise WebUnavailable("it redirects too often")
-
-    async def fetch_file(self, url: str, before: Before, headers: Mapping[str, str], accepts: Accepts) -> FetchedFile:
+    async def fetch_file(
+        self,
+        url: str,
+        before: Before | None = None,
+        headers: Mapping[str, str] | None = None,
+        accepts: Accepts = _is_page,
+    ) -> FetchedFile:
         """Fetch a file of any kind that ``accepts`` takes, with further request headers such as If-None-Match.
 
         ``before`` is awaited before each request, those of redirects included, and may refuse it; that time is not
         limited here. Raises WebUnavailable, whose message states the reason as the end of a sentence.
         """
         for _ in range(MOST_REDIRECTS + 1):
-            await before(url)
+            if before is not None:
+                await before(url)
             try:
                 async with asyncio.timeout(self._seconds):
                     target = await self._guard.check(url)
-                    response = await self._send(target, {**_HEADERS, "Accept": "*/*", **headers})
+                    response = await self._send(target, {**_HEADERS, **(headers or {})})
                     try:
                         if response.status_code not in _REDIRECTS:
                             return await self._file(target, response, accepts)
@@ -197,17 +201,6 @@ class PageFetcher:
             except httpx2.TransportError as error:
                 raise WebUnavailable("the connection broke") from error
         raise WebUnavailable("it cannot be connected to") from cause
-
-    async def _page(self, target: Target, response: httpx2.Response) -> FetchedPage:
-        if response.status_code != 200:
-            raise WebUnavailable(f"it answers with {response.status_code}")
-        declared = response.headers.get("content-type", "")
-        media_type = declared.partition(";")[0].strip().lower()
-        if media_type not in MEDIA_TYPES:
-            raise WebUnavailable("it is not a text page")
-        data = await read_body(response, self._max_bytes)
-        charset = _CHARSET.search(declared)
-        return FetchedPage(str(target.url), media_type, _in_utf8(data, charset[1]) if charset else data)
 
 
 def _next(target: Target, response: httpx2.Response) -> str:

@@ -35,6 +35,7 @@ MOST_SITEMAPS = 100
 _GENERIC = frozenset({"", "application/octet-stream", "binary/octet-stream", "application/x-download"})
 _HTML = frozenset({"text/html", "application/xhtml+xml"})
 _MISSING = frozenset({404, 410})
+_ANY = {"Accept": "*/*"}  # a header of requests for files of all kinds
 
 Sleep = Callable[[float], Awaitable[None]]
 Entry = tuple[str, str | None, bool]  # of a sitemap: an address, when it was modified, and whether it is a sitemap's
@@ -256,7 +257,7 @@ class WebReader:
     async def _fetch(
         self, address: str, known: Validators | None, accepts: Callable[[str, str], bool] | None = None
     ) -> FetchedFile:
-        headers: dict[str, str] = {}
+        headers = dict(_ANY)
         if known is not None and known.etag:
             headers["If-None-Match"] = known.etag
         if known is not None and known.modified:
@@ -304,7 +305,7 @@ class WebReader:
 
         fetcher = await self._fetcher()
         try:
-            fetched = await fetcher.fetch_file(f"{origin}/robots.txt", turn, {}, lambda _type, _url: True)
+            fetched = await fetcher.fetch_file(f"{origin}/robots.txt", turn, _ANY, lambda _type, _url: True)
         except WebUnavailable:
             return None
         if 400 <= fetched.status < 500 and fetched.status != 429:

@@ -4,7 +4,7 @@ Frames end with two newlines, without carriage returns, since its clients split 
 for citations: sources go into the shared state, their proof into a CUSTOM event, and marks ``[n]`` into the text.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import singledispatchmethod
 from typing import Any
 
@@ -21,9 +21,9 @@ from api.dialects.citation_marks import (
     with_latest_verdicts,
 )
 from api.dialects.section_buffer import FinalSection
-from api.event_frames import DRAFT_EVENTS, frame, silent
+from api.event_frames import DRAFT_EVENTS, ProgressEvent, frame, silent
 from graph import events
-from graph.events import Envelope, payload
+from graph.events import payload
 
 Frame = dict[str, Any]
 
@@ -100,16 +100,14 @@ class RunFrames:
 ENVELOPE = ("schema", "type", "run_id", "session_id", "seq", "at")
 
 
-class AgUiEncoder:
+class AgUiEncoder(BufferedEncoding):
     """An encoder of one run of an agent, with the client's own ids for thread and run.
 
     ``state`` is the client's shared state; keys that are not ours stay in it.
     """
 
-    stateful = True
-    resumable = False
+    cut_short_fails = False
     ignored = DRAFT_EVENTS
-    _envelope: Envelope
 
     def __init__(
         self,
@@ -118,32 +116,20 @@ class AgUiEncoder:
         message_id: str = "answer",
         state: Mapping[str, Any] | None = None,
     ) -> None:
+        super().__init__()
         self._thread_id = thread_id
         self._run_id = run_id
         self._message_id = message_id
-        self._buffered = BufferedEncoding(self._encode, self._text, cut_short_fails=False)
         self._run = RunFrames(message_id)
         self._state = SharedState(state)
-        self._sections: list[FinalSection] = []
-        self._begun = False
+        self._written: list[FinalSection] = []
         self._model = ""
 
-    def encode(self, envelope: Envelope) -> bytes:
-        """Return the frames of an event, after those of the sections that it makes final; none after the end."""
-        self._envelope = envelope
-        return self._begin() + self._buffered.encode(envelope.event)
+    def _section(self, section: FinalSection) -> bytes:
+        self._written.append(section)
+        return _frames([part for piece in marked_pieces(section, bracket) for part in self._run.write(piece)])
 
-    def _text(self, settled: Sequence[FinalSection]) -> bytes:
-        self._sections += settled
-        written = [
-            part for each in settled for piece in marked_pieces(each, bracket) for part in self._run.write(piece)
-        ]
-        return _frames(written)
-
-    def _begin(self) -> bytes:
-        if self._begun:
-            return b""
-        self._begun = True
+    def _open(self) -> bytes:
         started = {"type": "RUN_STARTED", **self._ids()}
         return _frames([started, {"type": "STATE_SNAPSHOT", "snapshot": self._state.snapshot()}])
 
@@ -188,7 +174,7 @@ class AgUiEncoder:
     @_encode.register
     def _run_finished(self, event: events.RunFinished) -> bytes:
         message = event.message
-        placed = with_latest_verdicts(placed_claims(self._sections, bracket), self._buffered.latest)
+        placed = with_latest_verdicts(placed_claims(self._written, bracket), self._buffer.latest)
         citations = [citation for each in joined_claims(placed) for citation in _citations(each)]
         proof = {
             "message_id": self._message_id,
@@ -229,18 +215,7 @@ class AgUiEncoder:
         return {name: value for name, value in payload(self._envelope).items() if name not in ENVELOPE}
 
     @_encode.register
-    def _progress(
-        self,
-        event: events.Queued
-        | events.RetrievalDecided
-        | events.PagesLoaded
-        | events.SourcesFound
-        | events.SearchFailed
-        | events.SourcesDisagree
-        | events.QueryRewritten
-        | events.ContentRemoved
-        | events.TitleChanged,
-    ) -> bytes:
+    def _progress(self, event: ProgressEvent) -> bytes:
         return self._custom()
 
     def _custom(self) -> bytes:

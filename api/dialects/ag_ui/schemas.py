@@ -6,7 +6,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
-from api.dialects.chat_request import parse_question
+from api.dialects.chat_request import parse_question, text_of_parts
 from api.fields import ChatOptions, Name
 from graph.errors import InvalidRequest
 from graph.evidence import Source
@@ -31,11 +31,7 @@ class AgentMessage(BaseModel):
     @property
     def text(self) -> str:
         """The message's text, with its parts on separate lines."""
-        if isinstance(self.content, str):
-            return self.content
-        parts = self.content if isinstance(self.content, list) else []
-        texts = [part.get("text") for part in parts if isinstance(part, dict) and part.get("type") == "text"]
-        return "\n".join(text for text in texts if isinstance(text, str))
+        return text_of_parts(self.content)
 
 
 class RunAgentInput(BaseModel):

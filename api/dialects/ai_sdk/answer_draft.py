@@ -29,13 +29,11 @@ class AnswerDraft:
     def feed(self, event: AnyEvent) -> DraftChange | None:
         """Read an event, and return how it changes the answer, or None if it does not."""
         self._view.feed(event)
-        return self._change(marked_text(event.message, self._mark) if isinstance(event, RunFinished) else self._draft())
-
-    def _draft(self) -> str:
-        sections = [each for _, each in sorted(self._view.sections.items())]
-        return BETWEEN_SECTIONS.join(each.text for each in sections if each.text and not each.has_failed)
-
-    def _change(self, answer: str) -> DraftChange | None:
+        if isinstance(event, RunFinished):
+            answer = marked_text(event.message, self._mark)
+        else:
+            sections = [each for _, each in sorted(self._view.sections.items())]
+            answer = BETWEEN_SECTIONS.join(each.text for each in sections if each.text and not each.has_failed)
         shown, self._shown = self._shown, answer
         if answer == shown:
             return None

@@ -11,12 +11,12 @@ from typing import Any
 from answers.citations import show_quotes
 from answers.library_listing import FROM_CATALOGUE
 from answers.marks import marked_citations
-from api.dialects.ai_sdk.answer_draft import AnswerDraft
+from api.dialects.ai_sdk.answer_draft import AnswerDraft, DraftChange
 from api.dialects.ai_sdk.schemas import NAMESPACE, ClientFeature, citation_records, proof, source_part, text_citations
-from api.dialects.buffered import ANSWER_REWRITTEN
+from api.dialects.buffered import BufferedEncoding
 from api.dialects.citation_marks import bracket, marked_pieces, placed_claims, with_latest_verdicts
-from api.dialects.section_buffer import FinalSection, Retracted, SectionBuffer, final_sections
-from api.event_frames import DRAFT_EVENTS, frame, silent
+from api.dialects.section_buffer import FinalSection, final_sections
+from api.event_frames import DRAFT_EVENTS, ProgressEvent, frame, silent
 from graph import events
 from graph.events import TERMINAL, AnyEvent, Envelope, payload
 from graph.evidence import Message, Source
@@ -101,59 +101,48 @@ ENVELOPE = ("schema", "run_id", "session_id", "seq", "at")
 DONE = b"data: [DONE]\n\n"
 
 
-class AiSdkEncoder:
+class AiSdkEncoder(BufferedEncoding):
     """An encoder of one assistant message: status parts, then sources, text with ``[n]`` marks, and their proof.
 
     ``accepts`` are the newer features that its reader understands: ``text-citations`` at the end of the text, and
     ``reset-step``, with which text is sent as it is written, and dropped if it turns out wrong.
     """
 
-    stateful = True
-    resumable = False
+    cut_short_fails = False
     ignored = DRAFT_EVENTS | {events.AnswerAssessed}
-    _envelope: Envelope
 
     def __init__(self, accepts: Collection[ClientFeature] = ()) -> None:
+        super().__init__()
         self._cites_text = "text-citations" in accepts
-        self._buffer = None if "reset-step" in accepts else SectionBuffer()
-        self._drafted = AnswerDraft(bracket)
+        self._drafted = AnswerDraft(bracket) if "reset-step" in accepts else None
         self._message = MessageParts()
         self._sources: list[Source] = []
-        self._sections: list[FinalSection] = []
+        self._written: list[FinalSection] = []
         self._drafting = False
-        self._over = False
 
     def encode(self, envelope: Envelope) -> bytes:
         """Return the frames of an event, after the text that it makes final; none after the end."""
-        self._envelope = envelope
         event = envelope.event
         if isinstance(event, events.RunFinished) and event.message["sources"]:
             self._sources = event.message["sources"]
-        if self._over:
-            return b""
-        try:
-            settled = self._buffer.feed(event) if self._buffer is not None else []
-            self._sections += settled
-        except Retracted:
-            self._over = True
-            return self._encode(ANSWER_REWRITTEN)
-        parts = (
-            self._draft(event) if self._buffer is None else [part for each in settled for part in self._settle(each)]
-        )
-        frames = _frames(parts) + self._encode(event)
-        self._over = isinstance(event, TERMINAL)
-        return frames
+        return super().encode(envelope)
 
-    def _settle(self, section: FinalSection) -> list[Part]:
+    def _released(self, event: AnyEvent) -> bytes:
+        if self._drafted is None or self._over:
+            return super()._released(event)
+        self._over = isinstance(event, TERMINAL)
+        return _frames(self._draft(self._drafted.feed(event))) + self._encode(event)
+
+    def _section(self, section: FinalSection) -> bytes:
+        self._written.append(section)
         citations = [citation for claim in section.claims for citation in marked_citations(claim)]
         cited = {citation["source_index"] for citation in citations}
         # A part can't be replaced, so its excerpt shows the quote from the first.
         shown = show_quotes([Source(**each) for each in self._sources if each["index"] in cited], citations, {})
         text = [part for piece in marked_pieces(section, bracket) for part in self._message.write(piece)]
-        return [*self._message.cite(shown), *text]
+        return _frames([*self._message.cite(shown), *text])
 
-    def _draft(self, event: AnyEvent) -> list[Part]:
-        drafted = self._drafted.feed(event)
+    def _draft(self, drafted: DraftChange | None) -> list[Part]:
         if drafted is None:
             return []
         parts: list[Part] = []
@@ -163,9 +152,6 @@ class AiSdkEncoder:
         elif drafted.anew:
             parts = self._message.reset()
         return [*parts, *(self._message.write(drafted.text) if drafted.text else [])]
-
-    def _cite(self, indices: set[int]) -> list[Part]:
-        return self._message.cite([source for source in self._sources if source["index"] in indices])
 
     _encode = singledispatchmethod(silent)
 
@@ -214,11 +200,11 @@ class AiSdkEncoder:
 
     def _proof(self, message: Message) -> list[Part]:
         # A cancelled run's message has no citations, but the sections already sent have marks that need proof.
-        sections = final_sections(message) if self._buffer is None else self._sections
-        placed = list(placed_claims(sections, bracket))
-        if self._buffer is not None:
+        placed = list(placed_claims(self._written if self._drafted is None else final_sections(message), bracket))
+        if self._drafted is None:
             placed = with_latest_verdicts(placed, self._buffer.latest)
-        sources = self._cite({citation["source_index"] for each in placed for citation in marked_citations(each.claim)})
+        cited = {citation["source_index"] for each in placed for citation in marked_citations(each.claim)}
+        sources = self._message.cite([source for source in self._sources if source["index"] in cited])
         extra: Part = {}
         if citations := citation_records(placed):
             extra["providerMetadata"] = {NAMESPACE: {"citations": citations}}
@@ -228,20 +214,7 @@ class AiSdkEncoder:
         return [*self._message.end_thought(), *sources, *self._message.end_text(extra), data]
 
     @_encode.register
-    def _progress(
-        self,
-        event: events.Queued
-        | events.RunResumed
-        | events.StepStarted
-        | events.RetrievalDecided
-        | events.PagesLoaded
-        | events.SourcesFound
-        | events.SearchFailed
-        | events.SourcesDisagree
-        | events.QueryRewritten
-        | events.ContentRemoved
-        | events.TitleChanged,
-    ) -> bytes:
+    def _progress(self, event: ProgressEvent | events.RunResumed | events.StepStarted) -> bytes:
         return self._status()
 
     def _status(self) -> bytes:

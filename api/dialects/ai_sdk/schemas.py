@@ -9,7 +9,15 @@ from pydantic import BaseModel, ConfigDict, Field
 from answers.citations import landing_url
 from answers.library_listing import FROM_CATALOGUE
 from answers.marks import marked_citations
-from api.dialects.chat_request import MARKS, ChatMessage, Role, parse_question, recent_turns, without_marks
+from api.dialects.chat_request import (
+    MARKS,
+    ChatMessage,
+    Role,
+    parse_question,
+    recent_turns,
+    text_of_parts,
+    without_marks,
+)
 from api.dialects.citation_marks import (
     PlacedClaim,
     bracket,
@@ -46,12 +54,7 @@ class UIMessage(BaseModel):
     @property
     def text(self) -> str:
         """The message's text parts, on separate lines; else its ``content``."""
-        parts = self.parts
-        if not any(part.get("type") == "text" for part in parts) and self.content:
-            parts = [{"type": "text", "text": self.content}] if isinstance(self.content, str) else self.content
-        parts = [part for part in parts if isinstance(part, dict)] if isinstance(parts, list) else []
-        texts = [part.get("text") for part in parts if part.get("type") == "text"]
-        return "\n".join(text for text in texts if isinstance(text, str))
+        return text_of_parts(self.parts) or text_of_parts(self.content)
 
 
 class UIChatRequest(ChatOptions):

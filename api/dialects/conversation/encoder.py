@@ -33,7 +33,7 @@ STAGES = {
 }
 
 
-class ConversationEncoder:
+class ConversationEncoder(BufferedEncoding):
     """An encoder of a run as `connected`, `content`, `done` or `error`, and on request its progress.
 
     Marks ``[n]`` in the text number the ``sources`` of `done`, whose ``formattedAnswer`` is the answer as it stands at
@@ -41,43 +41,36 @@ class ConversationEncoder:
     a reader that is disconnected between them gets all of them again, and misses none.
     """
 
-    stateful = True
     resumable = True
     ignored = DRAFT_EVENTS | INTERNAL_EVENTS | {events.Queued, events.SearchFailed, events.AnswerAssessed}
 
     def __init__(
         self, conversation_id: str = "", message_id: str = "", *, progress: bool = False, thinking: bool = False
     ) -> None:
+        super().__init__()
         self._conversation_id = conversation_id
         self._message_id = message_id
         self._shows_progress = progress
         self._shows_thinking = thinking
-        self._buffered = BufferedEncoding(self._encode, self._content)
         self._documents = CitedDocuments()
         self._decided: events.RetrievalDecided | None = None
-        self._connected = False
         self._percent = 0
         self._stage = ""
         self._previewed: set[str] = set()
         self._thinks_since: datetime | None = None
-        self._at = ""
 
     def encode(self, envelope: Envelope) -> bytes:
         """Return the frames of an event, after the text that it makes final."""
-        self._at = envelope.at
         if isinstance(envelope.event, events.RunFinished):
             self._documents.learn(envelope.event.message["sources"])
-        return with_event_id(self._connect(envelope) + self._buffered.encode(envelope.event), envelope.event_id)
+        return with_event_id(super().encode(envelope), envelope.event_id)
 
-    def _connect(self, envelope: Envelope) -> bytes:
-        if self._connected:
-            return b""
-        self._connected = True
-        self._conversation_id = self._conversation_id or envelope.session_id
+    def _open(self) -> bytes:
+        self._conversation_id = self._conversation_id or self._envelope.session_id
         return frame({"type": "connected", "conversationId": self._conversation_id})
 
-    def _content(self, settled: Sequence[FinalSection]) -> bytes:
-        text = self._marked(settled)
+    def _sections(self, sections: Sequence[FinalSection]) -> bytes:
+        text = self._marked(sections)
         return frame({"type": "content", "content": text}) if text else b""
 
     def _marked(self, sections: Sequence[FinalSection]) -> str:
@@ -120,7 +113,7 @@ class ConversationEncoder:
     def _thinking_delta(self, event: events.ThinkingDelta) -> bytes:
         if not self._shows_thinking:
             return b""
-        now = datetime.fromisoformat(self._at)
+        now = datetime.fromisoformat(self._envelope.at)
         self._thinks_since = self._thinks_since or now
         duration = round((now - self._thinks_since).total_seconds() * 1000)
         return frame({"type": "thinking", "content": event.delta, "duration": duration})

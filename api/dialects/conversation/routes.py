@@ -101,7 +101,7 @@ async def _answer(question: ConversationQuestion, request: Request, by: Asker) -
     conversation_id = question.conversation_id or str(uuid4())
     session = await by.library.sessions.create(me, external_id=conversation_id, dialect=DIALECT)
     knobs = knobs_with(by.settings.run_knobs, question.answer_from)
-    context = Context(workspace=me.workspace, user=me.user, groups=list(me.groups), thinking=question.thinking, **knobs)
+    context = Context.of(me, thinking=question.thinking, **knobs)
     # A page may open its EventSource twice, and one that lost its connection early asks again: that joins the run.
     once = request.method == "GET" and question.conversation_id is not None
     try:

@@ -10,7 +10,7 @@ from typing_extensions import TypedDict
 
 from answers.citations import BETWEEN_QUOTES, excerpt
 from answers.marks import marked_citations
-from api.dialects.quotes import QuoteInContext, quotes_in_context, shown_excerpt
+from api.dialects.quotes import QuoteInContext, one_line, quotes_in_context, shown_excerpt
 from api.dialects.section_buffer import FinalSection
 from api.fields import CONTROL, AnswerFromField, ExactTypes, Question
 from graph.evidence import Citation, Claim, Source
@@ -102,7 +102,10 @@ class CitedDocuments:
         shown = document_source(best)
         for quotes in quotes_in_context({**each, "source_index": 0} for each in own).values():
             return {**shown, "excerpt": shown_excerpt(best, quotes), "quotes": quotes}
-        return {**shown, "excerpt": _showing([on_one_line(each["quote"]) for each in own], best["excerpt"])}
+        quoted = [one_line(each["quote"]) for each in own]
+        if all(quote in best["excerpt"] for quote in quoted):
+            return shown
+        return {**shown, "excerpt": excerpt(BETWEEN_QUOTES.join(dict.fromkeys(quoted)))}
 
 
 def document_source(source: Source) -> DocumentSource:
@@ -126,15 +129,3 @@ def document_name(source: Source) -> str:
 def most_relevant(sources: Iterable[Source]) -> Source:
     """Return the most relevant of at least one source; the first one of equals."""
     return min(sources, key=lambda source: (-source["score"], source["index"]))
-
-
-def on_one_line(text: str) -> str:
-    """Return a text on one line, like excerpts."""
-    return " ".join(text.split())
-
-
-def _showing(quotes: list[str], opening: str) -> str:
-    """Return the segment's own excerpt if it contains all quotes, otherwise the quotes."""
-    if all(quote in opening for quote in quotes):
-        return opening
-    return excerpt(BETWEEN_QUOTES.join(dict.fromkeys(quotes)))

@@ -3,7 +3,7 @@
 Its clients can't retract text, so text is sent once it may leave, and corrected in words. Docs: dialect-docmost.md.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import singledispatchmethod
 from typing import NotRequired
 
@@ -16,10 +16,9 @@ from api.dialects.buffered import BufferedEncoding
 from api.dialects.citation_marks import by_position, footnote, marked_pieces
 from api.dialects.quotes import QuoteInContext, marked_quotes, shown_excerpt, with_final_excerpts
 from api.dialects.section_buffer import FinalSection
-from api.event_frames import DRAFT_EVENTS, INTERNAL_EVENTS, frame, silent
+from api.event_frames import UNSHOWN_EVENTS, frame, silent
 from graph import events
-from graph.events import Envelope
-from graph.evidence import Freshness, Message, PageUse, Source, answer_text
+from graph.evidence import Freshness, Message, Source, answer_text
 from text.language import language
 
 NO_MEMORY: Mapping[str, bool] = {"enabled": False, "loaded": False}
@@ -53,11 +52,6 @@ class CutPage(TypedDict):
     title: str
     segments: int
     of: int
-
-
-def cut_page(use: PageUse) -> CutPage:
-    """Convert a page's use for Docmost's client."""
-    return CutPage(pageId=use["document_id"], title=use["title"], segments=use["segments"], of=use["of"])
 
 
 def cut_notice(message: Message) -> str:
@@ -98,37 +92,17 @@ def quoted_source(source: Source, quotes: Mapping[int, list[QuoteInContext]]) ->
     return shown
 
 
-class DocmostEncoder:
+class DocmostEncoder(BufferedEncoding):
     """An encoder for Docmost's AI page: sources before the text that cites them, and ``[DONE]`` at every end."""
 
-    stateful = True
-    resumable = False
-    ignored = (
-        DRAFT_EVENTS
-        | (INTERNAL_EVENTS - {events.PagesLoaded})
-        | {
-            events.Queued,
-            events.RunStarted,
-            events.StepStarted,
-            events.RetrievalDecided,
-            events.SearchFailed,
-            events.AnswerAssessed,
-        }
-    )
+    ignored = (UNSHOWN_EVENTS - {events.PagesLoaded}) | {events.RunStarted}
 
     def __init__(self) -> None:
-        self._buffered = BufferedEncoding(self._encode, self._encode_sections)
+        super().__init__()
         self._sources: list[Source] = []
         self._listed: list[RagSource] | None = None
         self._quotes: dict[int, list[QuoteInContext]] = {}  # by source, once they are all known
         self._pages: dict[str, list[CutPage] | list[str]] = {}
-
-    def encode(self, envelope: Envelope) -> bytes:
-        """Return the frames of an event, after those of the sections that it makes final."""
-        return self._buffered.encode(envelope.event)
-
-    def _encode_sections(self, settled: Sequence[FinalSection]) -> bytes:
-        return b"".join(map(self._section, settled))
 
     def _section(self, section: FinalSection) -> bytes:
         marked = marked_pieces(section, by_position(footnote, self._sources))
@@ -148,14 +122,17 @@ class DocmostEncoder:
     @_encode.register
     def _pages_loaded(self, event: events.PagesLoaded) -> bytes:
         if event.cut:
-            self._pages["cutPages"] = [cut_page(use) for use in event.cut]
+            self._pages["cutPages"] = [
+                CutPage(pageId=use["document_id"], title=use["title"], segments=use["segments"], of=use["of"])
+                for use in event.cut
+            ]
         if event.unused:
             self._pages["unreadPages"] = event.unused
         return b""
 
     @_encode.register
     def _sources_graded(self, event: events.SourcesGraded) -> bytes:
-        self._sources = self._buffered.extended(self._sources, event.sources)
+        self._sources = self._extended(self._sources, event.sources)
         return self._context() if event.sources else b""
 
     @_encode.register
@@ -164,7 +141,7 @@ class DocmostEncoder:
 
     @_encode.register
     def _run_finished(self, event: events.RunFinished) -> bytes:
-        if not self._buffered.rests_on_sources(event):
+        if not self._rests_on_sources(event):
             self._sources = []
         self._sources = with_final_excerpts(self._sources, event.message)
         self._quotes = marked_quotes(event.message)

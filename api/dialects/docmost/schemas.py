@@ -15,7 +15,7 @@ from api.dialects.quotes import marked_quotes
 from api.fields import CONTROL, AnswerFromField, ExactTypes, ModelName, PageIds, Timestamp, Title, knobs_with
 from api.problems import Problem
 from graph.context import Context
-from graph.evidence import AnswerFrom, Citation, Freshness, Identity, Message
+from graph.evidence import AnswerFrom, Freshness, Identity, Message
 from tools.sessions.run_request import RunRequest
 from tools.sessions.session_store import History, Session, StoredMessage
 
@@ -91,10 +91,8 @@ class AiQuestion(DocmostRequest):
         """
         messages = [ChatMessage(turn.role, turn.content) for turn in self.messages]
         question = parse_question(last_question(messages), f"messages.{len(messages) - 1}.content")
-        context = Context(
-            workspace=identity.workspace,
-            user=identity.user,
-            groups=list(identity.groups),
+        context = Context.of(
+            identity,
             search="auto" if self.is_semantic_search_enabled else "off",
             web="first" if self.is_web_search_enabled else "off",
             top_k=SOURCES_FOUND,
@@ -189,13 +187,10 @@ def _with_freshness(message: Message) -> list[RagSource]:
     for source in message["sources"]:
         quoted = [each for each in message["citations"] if each["source_index"] == source["index"]]
         shown.append(quoted_source(source, quotes))
-        if found := _freshness(quoted):
-            shown[-1]["freshness"] = found
+        found = {each["freshness"] for each in quoted if "freshness" in each}
+        if found:
+            shown[-1]["freshness"] = min(found, key=_WORST.index)
     return shown
-
-
-def _freshness(citations: Sequence[Citation]) -> Freshness | None:
-    return next((each for each in _WORST if any(cited.get("freshness") == each for cited in citations)), None)
 
 
 class MadeSession(CamelCaseModel):

@@ -4,7 +4,7 @@ Marks are ``[n]``, the n-th source; an answer has at most 10,000 characters, mar
 dialect-docs-chatbot.md.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import singledispatchmethod
 from typing import Literal, NotRequired
 
@@ -15,9 +15,8 @@ from api.dialects.buffered import BufferedEncoding
 from api.dialects.citation_marks import Mark, bracket, by_position, marked_pieces
 from api.dialects.quotes import QuoteInContext, marked_quotes, shown_excerpt, with_final_excerpts
 from api.dialects.section_buffer import FinalSection, final_sections
-from api.event_frames import DRAFT_EVENTS, INTERNAL_EVENTS, frame, silent
+from api.event_frames import UNSHOWN_EVENTS, frame, silent
 from graph import events
-from graph.events import Envelope
 from graph.evidence import Message, Source
 from tools.auth.document_links import LinkSigner
 from tools.retrieval.withholding import MARKED as SELECTION
@@ -103,40 +102,23 @@ def content(message: Message) -> str:
     return "".join(piece for section in final_sections(message) for piece in limit.take(section, mark))
 
 
-class DocsChatbotEncoder:
+class DocsChatbotEncoder(BufferedEncoding):
     """An encoder of the parts of a reply: ids, sources, content, and the end."""
 
-    stateful = True
-    resumable = False
-    ignored = (
-        DRAFT_EVENTS
-        | INTERNAL_EVENTS
-        | {
-            events.Queued,
-            events.StepStarted,
-            events.RetrievalDecided,
-            events.SearchFailed,
-            events.ThinkingDelta,
-            events.AnswerAssessed,
-        }
-    )
+    ignored = UNSHOWN_EVENTS | {events.ThinkingDelta}
 
     def __init__(self, signer: LinkSigner | None = None) -> None:
+        super().__init__()
         self._signer = signer
-        self._buffered = BufferedEncoding(self._encode, self._encode_sections)
         self._limit = ContentLimit()
         self._sources: list[Source] = []
         self._listed: list[DocsSource] | None = None
         self._quotes: dict[int, list[QuoteInContext]] = {}  # by source, once they are all known
         self._ids: dict[str, str] = {}
 
-    def encode(self, envelope: Envelope) -> bytes:
-        """Return the frames of an event, after those of the sections that it makes final."""
-        self._ids["session_id"] = envelope.session_id
-        return self._buffered.encode(envelope.event)
-
-    def _encode_sections(self, settled: Sequence[FinalSection]) -> bytes:
-        return b"".join(map(self._section, settled))
+    def _open(self) -> bytes:
+        self._ids["session_id"] = self._envelope.session_id
+        return b""
 
     def _section(self, section: FinalSection) -> bytes:
         pieces = self._limit.take(section, by_position(bracket, self._sources))
@@ -159,12 +141,12 @@ class DocsChatbotEncoder:
 
     @_encode.register
     def _sources_graded(self, event: events.SourcesGraded) -> bytes:
-        self._sources = self._buffered.extended(self._sources, event.sources)
+        self._sources = self._extended(self._sources, event.sources)
         return self._context() if event.sources else b""
 
     @_encode.register
     def _run_finished(self, event: events.RunFinished) -> bytes:
-        if not self._buffered.rests_on_sources(event):
+        if not self._rests_on_sources(event):
             self._sources = []
         self._sources = with_final_excerpts(self._sources, event.message)
         self._quotes = marked_quotes(event.message)

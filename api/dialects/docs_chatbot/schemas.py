@@ -36,14 +36,8 @@ class DocsQuery(DocsBody):
 
     def to_run_request(self, identity: Identity, knobs: Mapping[str, Any]) -> RunRequest:
         """Return the requested run; ``knobs`` are the deployment's settings."""
-        context = Context(
-            workspace=identity.workspace,
-            user=identity.user,
-            groups=list(identity.groups),
-            top_k=self.top_k,
-            min_score=self.threshold,
-            **knobs_with(knobs, self.answer_from),
-        )
+        knobs = knobs_with(knobs, self.answer_from)
+        context = Context.of(identity, top_k=self.top_k, min_score=self.threshold, **knobs)
         return RunRequest(self.query, context, selected_text=self.selected_text or "")
 
 

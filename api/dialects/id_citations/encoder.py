@@ -20,10 +20,11 @@ from api.dialects.id_citations.schemas import (
     question_row,
 )
 from api.dialects.section_buffer import FinalSection, Retracted, SectionBuffer, final_sections
-from api.event_frames import DRAFT_EVENTS, INTERNAL_EVENTS, frame, silent
+from api.event_frames import UNSHOWN_EVENTS, frame, silent
 from graph import events
 from graph.events import AnyEvent, Envelope
 from graph.evidence import Source
+from tools.sessions.run_request import question_id
 
 
 class IdCitationsEncoder:
@@ -34,19 +35,7 @@ class IdCitationsEncoder:
 
     stateful = True
     resumable = True
-    ignored = (
-        DRAFT_EVENTS
-        | INTERNAL_EVENTS
-        | {
-            events.Queued,
-            events.StepStarted,
-            events.RetrievalDecided,
-            events.SearchFailed,
-            events.ThinkingDelta,
-            events.AnswerAssessed,
-        }
-    )
-
+    ignored = UNSHOWN_EVENTS | {events.ThinkingDelta}
     _envelope: Envelope
 
     def __init__(self, message_id: str = "") -> None:
@@ -69,7 +58,8 @@ class IdCitationsEncoder:
     @_encode.register
     def _run_started(self, event: events.RunStarted) -> bytes:
         self._message_id, self._asked_at = event.message_id, self._envelope.at
-        question = question_row(self._envelope.run_id, event.message_id, event.question, self._envelope.at)
+        asked_as = question_id(event.message_id)
+        question = question_row(self._envelope.run_id, asked_as, event.question, self._envelope.at)
         return self._frame(question, self._answer("processing"))
 
     @_encode.register

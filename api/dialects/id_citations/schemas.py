@@ -143,9 +143,9 @@ class Row(TypedDict):
 
 
 def question_row(run_id: str | None, message_id: str, question: str, at: str) -> Row:
-    """Return the row of the question that the answer ``message_id`` belongs to."""
+    """Return the row of a question."""
     return Row(
-        id=question_id(message_id),
+        id=message_id,
         run_id=run_id,
         role="user",
         type="user",
@@ -247,17 +247,12 @@ def _segment(citation: Citation, claim: Claim) -> SegmentCitation:
         document_id=citation["document_id"],
         segment_index=place["segment_index"],
         page_idx=place["page_idx"],
-        snippet_preview=_preview(citation),
+        snippet_preview=excerpt_around(citation["quote"], *(in_quote(citation) or (0, 0)), PREVIEW_CHARACTERS),
         quotes=[quote],
     )
     if "freshness" in citation:
         found["freshness"] = citation["freshness"]
     return found
-
-
-def _preview(citation: Citation) -> str:
-    """Return a piece of a quote, of a passage the one around its highlight."""
-    return excerpt_around(citation["quote"], *(in_quote(citation) or (0, 0)), PREVIEW_CHARACTERS)
 
 
 class ChangedMessages(BaseModel):
@@ -276,7 +271,7 @@ def in_progress(run: RunStatus, message_id: str) -> list[Row]:
     """Return the rows of an active or waiting run: its question, and its answer without content."""
     at = timestamp(run.created_at)
     return [
-        question_row(run.run_id, message_id, run.question, at),
+        question_row(run.run_id, question_id(message_id), run.question, at),
         answer_row(run.run_id, message_id, "processing", at, []),
     ]
 
@@ -285,16 +280,7 @@ def stored_row(stored: StoredMessage) -> Row:
     """Return the row of a stored message; an answer's citations have the freshness of their quotes."""
     at = timestamp(stored.created_at)
     if stored.role == "user":
-        return Row(
-            id=stored.message_id,
-            run_id=stored.run_id,
-            role="user",
-            type="user",
-            content=stored.content,
-            status="completed",
-            created_at=at,
-            metadata={},
-        )
+        return question_row(stored.run_id, stored.message_id, stored.content, at)
     message = Message(
         answer=stored.content,
         sections=stored.body.get("sections", []),

@@ -20,17 +20,15 @@ from graph.events import AnyEvent, Envelope, payload
 MODES = ("values", "messages-tuple", "updates", "custom")
 
 
-class LangGraphEncoder:
+class LangGraphEncoder(BufferedEncoding):
     """An encoder of one run, for a reader who asked for some stream ``modes``.
 
     ``before`` are the messages before the answer, the question included.
     """
 
-    stateful = True
-    resumable = False
+    cut_short_fails = False
     # ``custom`` has every event, new ones too.
     ignored = frozenset(get_args(AnyEvent)) - {events.SourcesGraded, events.RunFinished, events.RunFailed}
-    _envelope: Envelope
 
     def __init__(
         self,
@@ -39,29 +37,26 @@ class LangGraphEncoder:
         before: Sequence[Json] = (),
         addresses: SourceAddresses | None = None,
     ) -> None:
+        super().__init__()
         self._modes = modes
         self._message_id = message_id
         self._before = list(before)
         self._addresses = addresses or SourceAddresses(DEFAULT_BASE_URL)
         self._written = ChatText(self._addresses)
-        self._buffered = BufferedEncoding(self._encode, self._text, cut_short_fails=False)
-        self._has_begun = False
 
     def encode(self, envelope: Envelope) -> bytes:
         """Return the frames of an event, after those of the text that it releases."""
-        self._envelope = envelope
-        opening = b""
-        if not self._has_begun:
-            self._has_begun = True
-            opening = frame({"run_id": envelope.run_id, "attempt": 1}, event="metadata")
-            opening += self._tell("values", {"messages": self._before})
-        return opening + self._tell("custom", payload(envelope)) + self._buffered.encode(envelope.event)
+        return self._begin(envelope) + self._tell("custom", payload(envelope)) + self._released(envelope.event)
+
+    def _open(self) -> bytes:
+        metadata = frame({"run_id": self._envelope.run_id, "attempt": 1}, event="metadata")
+        return metadata + self._tell("values", {"messages": self._before})
 
     def _tell(self, mode: str, data: Any) -> bytes:
         return frame(data, event=mode.removesuffix("-tuple")) if mode in self._modes else b""
 
-    def _text(self, settled: Sequence[FinalSection]) -> bytes:
-        pieces = (piece for each in settled for piece in self._written.write(each) if piece)
+    def _section(self, section: FinalSection) -> bytes:
+        pieces = filter(None, self._written.write(section))
         return b"".join(self._piece({"type": "text", "text": piece, "index": 0}) for piece in pieces)
 
     def _piece(self, content: Json) -> bytes:

@@ -155,14 +155,12 @@ async def _run(session_id: str, run_id: UUID, by: Asker) -> RunReader:
     return run
 
 
-async def _states(
-    thread_id: UUID, request: Request, by: Asker, *, creates: bool = False
-) -> tuple[History, list[Json], SourceAddresses]:
+async def _states(thread_id: UUID, request: Request, by: Asker) -> tuple[History, list[Json], SourceAddresses]:
     """Return the newest branch of a thread, its states, oldest first, and the addresses that a new run may fill.
 
-    Raises NotFound where there is no such thread, unless that is to be created.
+    Raises NotFound where there is no such thread.
     """
-    history = await by.library.sessions.whole(by.me, await _session_of(thread_id, by, creates=creates))
+    history = await by.library.sessions.whole(by.me, await _session_of(thread_id, by))
     addresses = SourceAddresses(address_of(request), await by.library.links.signer(by.me))
     return history, thread_states(str(thread_id), history, addresses), addresses
 

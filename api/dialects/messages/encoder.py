@@ -4,60 +4,37 @@ https://docs.anthropic.com/en/api/messages-streaming. Blocks can't be retracted,
 corrected in words. The documents that citations number are those of the library that the answer cites.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from functools import singledispatchmethod
 from typing import Any
 
 from api.dialects.buffered import BufferedEncoding
 from api.dialects.messages.cited_blocks import CitedBlocks
-from api.dialects.messages.schemas import ReplyOptions, error, message_head, stop_reason, usage
+from api.dialects.messages.schemas import MessageForm, error, message_head, stop_reason, usage
 from api.dialects.openai_api import extension
 from api.dialects.section_buffer import FinalSection
-from api.event_frames import DRAFT_EVENTS, INTERNAL_EVENTS, frame, silent
+from api.event_frames import UNSHOWN_EVENTS, frame, silent
 from graph import events
-from graph.events import Envelope
 
 
-class MessagesEncoder:
+class MessagesEncoder(BufferedEncoding):
     """An encoder for clients of the Messages API: content blocks with citations, then the reason of the end."""
 
-    stateful = True
-    resumable = False
-    ignored = (
-        DRAFT_EVENTS
-        | INTERNAL_EVENTS
-        | {
-            events.RunStarted,
-            events.Queued,
-            events.StepStarted,
-            events.RetrievalDecided,
-            events.SearchFailed,
-            events.AnswerAssessed,
-        }
-    )
-    _envelope: Envelope
+    cut_short_fails = False
+    advice = "Ask the question again."
+    ignored = UNSHOWN_EVENTS | {events.RunStarted}
 
-    def __init__(self, options: ReplyOptions | None = None) -> None:
-        self._options = options or ReplyOptions()
-        self._buffered = BufferedEncoding(
-            self._encode, self._content, cut_short_fails=False, advice="Ask the question again."
-        )
+    def __init__(self, options: MessageForm | None = None) -> None:
+        super().__init__()
+        self._options = options or MessageForm()
         self._addresses = self._options.addresses
         self._blocks = CitedBlocks(self._addresses)
-        self._has_begun = False
 
-    def encode(self, envelope: Envelope) -> bytes:
-        """Return the frames of an event, after those of the sections that it makes final."""
-        self._envelope = envelope
-        opening = b""
-        if not self._has_begun:
-            self._has_begun = True
-            head = message_head(envelope.run_id, self._options.model)
-            opening = _frames([{"type": "message_start", "message": head}])
-        return opening + self._buffered.encode(envelope.event)
+    def _open(self) -> bytes:
+        return _frames([{"type": "message_start", "message": message_head(self._envelope.run_id, self._options.model)}])
 
-    def _content(self, settled: Sequence[FinalSection]) -> bytes:
-        return b"".join(_frames(self._blocks.write(each)) for each in settled)
+    def _section(self, section: FinalSection) -> bytes:
+        return _frames(self._blocks.write(section))
 
     _encode = singledispatchmethod(silent)
 

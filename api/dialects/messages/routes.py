@@ -8,8 +8,8 @@ from fastapi.responses import JSONResponse, Response
 
 from api.dependencies import Asking, address_of, needs
 from api.dialects.messages.encoder import MessagesEncoder
-from api.dialects.messages.schemas import PREFIX, MessagesErrorBody, MessagesRequest, ReplyOptions, whole_message
-from api.dialects.openai_api import DEPLOYMENT_DEFAULT, answering_model, can_think, thoughts_of
+from api.dialects.messages.schemas import PREFIX, MessageForm, MessagesErrorBody, MessagesRequest, whole_message
+from api.dialects.openai_api import asked_model, thoughts_of
 from api.problems import in_dialect_shape, run_problem
 from api.stream import RunStream, wait_for_end
 from graph.events import RunFailed
@@ -29,20 +29,13 @@ RESPONSES: dict[int | str, dict[str, Any]] = {
 @needs("ask")
 async def create_message(body: MessagesRequest, request: Request, by: Asking) -> Response:
     """Answer the last message of a conversation in blocks of text with citations."""
-    name = answering_model(by.settings, body.model)
-    asked = name if body.model in DEPLOYMENT_DEFAULT else body.model
-    thinking = body.thinks and can_think(by.settings, name)
+    name, asked, thinking = asked_model(by.settings, body.model, thinks=body.thinks)
     run_request = body.to_run_request(by.me, asked, thinking=thinking, knobs=by.settings.run_knobs)
     session_id = body.session_id
     if session_id is None:
         session_id = (await by.library.sessions.create(by.me, ephemeral=True, dialect="messages")).session_id
     run = await by.runner.start(session_id, run_request)
-    options = ReplyOptions(
-        model=name,
-        base_url=address_of(request),
-        signer=await by.library.links.signer(by.me),
-        thinking=body.thinks,
-    )
+    options = MessageForm(name, address_of(request), await by.library.links.signer(by.me), thinking=body.thinks)
     headers = {"X-Request-ID": run.run_id, "Request-ID": run.run_id}
     if body.stream:
         return RunStream(run, MessagesEncoder(options), body.citewell.on_disconnect or "cancel", headers=headers)

@@ -7,17 +7,15 @@ from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
-from api.dialects.annotated_text import SourceAddresses
 from api.dialects.chat_request import ChatMessage, last_question, parse_question, recent_turns, refuse_schema
 from api.dialects.messages.cited_blocks import whole_blocks
-from api.dialects.openai_api import DEFAULT_BASE_URL, Part, content_as, error_text, extension, text_of, total_tokens
+from api.dialects.openai_api import Part, ReplyOptions, content_as, error_text, extension, text_of, total_tokens
 from api.fields import Body, ChatOptions
 from api.problems import Problem, error_kind, register_error_shape
 from graph.errors import InvalidRequest, Overloaded
 from graph.events import RunFinished
 from graph.evidence import Identity, Spent
 from graph.rows import Turn
-from tools.auth.document_links import LinkSigner
 from tools.sessions.run_request import RunRequest
 
 PREFIX = "/v1/messages"
@@ -116,22 +114,10 @@ class MessagesRequest(BaseModel):
 
 
 @dataclass(frozen=True, slots=True)
-class ReplyOptions:
-    """Options of a reply.
+class MessageForm(ReplyOptions):
+    """Options of a message. ``thinking`` sends what the model thinks."""
 
-    ``base_url`` is where the client reaches this service, ``signer`` what signs links to it. ``thinking`` sends what
-    the model thinks.
-    """
-
-    model: str = "citewell"
-    base_url: str = DEFAULT_BASE_URL
-    signer: LinkSigner | None = None
     thinking: bool = False
-
-    @property
-    def addresses(self) -> SourceAddresses:
-        """Empty addresses of sources with these options."""
-        return SourceAddresses(self.base_url, self.signer)
 
 
 def message_id(run_id: str) -> str:
@@ -164,7 +150,7 @@ def message_head(run_id: str, model: str) -> dict[str, Any]:
 
 
 def whole_message(
-    run_id: str, session_id: str, end: RunFinished, options: ReplyOptions, *, thinking: str = ""
+    run_id: str, session_id: str, end: RunFinished, options: MessageForm, *, thinking: str = ""
 ) -> dict[str, Any]:
     """Return a finished run as a message, with the text and citations of its stream."""
     addresses = options.addresses

@@ -6,20 +6,18 @@ in which they arrive, one for each ``metadata.source``, and links ``[n]`` to the
 index, before the text. Its direct connections from the browser ignore events.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from functools import singledispatchmethod
 from typing import Any
 
-from api.dialects.annotated_text import SourceAddresses
 from api.dialects.buffered import BufferedEncoding
-from api.dialects.openai.schemas import ReplyOptions, completion_id, finish_reason, token_usage
+from api.dialects.openai.schemas import CompletionForm, completion_id, finish_reason, token_usage
 from api.dialects.openai_api import STEPS, error, extension, outcome_text
 from api.dialects.quotes import marked_quotes, shown_excerpt
 from api.dialects.section_buffer import FinalSection, Retracted
 from api.event_frames import DRAFT_EVENTS, INTERNAL_EVENTS, frame, silent
 from graph import events
-from graph.events import Envelope
 from graph.evidence import Message, Source
 
 
@@ -39,11 +37,6 @@ def source_event(source: Source, url: str) -> dict[str, Any]:
     }
 
 
-def status_event(description: str, *, done: bool = False) -> dict[str, Any]:
-    """Return Open WebUI's event for the current step, or for the outcome if ``done``."""
-    return {"type": "status", "data": {"description": description, "done": done}}
-
-
 DONE = b"data: [DONE]\n\n"
 
 
@@ -57,35 +50,26 @@ def text_chunks(completion: Mapping[str, Any], text: str) -> bytes:
     return b"".join(chunks) + DONE
 
 
-class OpenAIEncoder:
+class OpenAIEncoder(BufferedEncoding):
     """An encoder for Chat Completions clients: role, text with marks, annotations, and finish reason."""
 
-    stateful = True
-    resumable = False
+    cut_short_fails = False
+    advice = "Ask the question again."
     ignored = DRAFT_EVENTS | INTERNAL_EVENTS | {events.RunStarted, events.RetrievalDecided, events.AnswerAssessed}
-    _envelope: Envelope
 
-    def __init__(self, options: ReplyOptions | None = None) -> None:
-        self._options = options or ReplyOptions()
-        self._buffered = BufferedEncoding(
-            self._encode, self._content, cut_short_fails=False, advice="Ask the question again."
-        )
-        self._addresses = SourceAddresses(self._options.base_url, self._options.signer)
+    def __init__(self, options: CompletionForm | None = None) -> None:
+        super().__init__()
+        self._options = options or CompletionForm()
+        self._addresses = self._options.addresses
         self._text = self._options.text(self._addresses)
         self._excerpts: dict[int, str] = {}  # that were sent, by the source's index
         self._head: dict[str, Any] = {}
 
-    def encode(self, envelope: Envelope) -> bytes:
-        """Return the chunks of an event, after those of the sections that it makes final."""
-        self._envelope = envelope
-        opening = b"" if self._head else self._open(envelope)
-        return opening + self._buffered.encode(envelope.event)
-
-    def _open(self, envelope: Envelope) -> bytes:
+    def _open(self) -> bytes:
         self._head = {
-            "id": completion_id(envelope.run_id),
+            "id": completion_id(self._envelope.run_id),
             "object": "chat.completion.chunk",
-            "created": int(datetime.fromisoformat(envelope.at).timestamp()),
+            "created": int(datetime.fromisoformat(self._envelope.at).timestamp()),
             "model": self._options.model,
         }
         return self._delta({"role": "assistant", "content": ""})
@@ -96,11 +80,13 @@ class OpenAIEncoder:
     def _chunk_without_choices(self, **fields: Any) -> bytes:
         return frame({**self._head, "choices": [], **fields})
 
-    def _content(self, settled: Sequence[FinalSection]) -> bytes:
-        return b"".join(self._delta({"content": piece}) for each in settled for piece in self._text.write(each))
+    def _section(self, section: FinalSection) -> bytes:
+        return b"".join(self._delta({"content": piece}) for piece in self._text.write(section))
 
     def _status(self, description: str, *, done: bool = False) -> bytes:
-        return self._chunk_without_choices(event=status_event(description, done=done)) if self._options.events else b""
+        """Return Open WebUI's event for the current step, or for the outcome if ``done``."""
+        event = {"type": "status", "data": {"description": description, "done": done}}
+        return self._chunk_without_choices(event=event) if self._options.events else b""
 
     _encode = singledispatchmethod(silent)
 

@@ -9,13 +9,11 @@ from fastapi.responses import JSONResponse, Response
 from api.dependencies import AppSettings, Asking, Me, address_of, needs
 from api.dialects.openai.encoder import OpenAIEncoder, text_chunks
 from api.dialects.openai.interface_tasks import answer_to_task
-from api.dialects.openai.schemas import CompletionRequest, ReplyOptions, completion, text_completion
+from api.dialects.openai.schemas import CompletionForm, CompletionRequest, completion, text_completion
 from api.dialects.openai_api import (
-    DEPLOYMENT_DEFAULT,
     Model,
     ModelList,
-    answering_model,
-    can_think,
+    asked_model,
     error_responses,
     models_of,
     resolve_model,
@@ -63,17 +61,15 @@ async def complete(
     x_citewell_links: Switch = None,
 ) -> Response:
     """Answer the last message of a conversation."""
-    name = answering_model(by.settings, body.model or "")
+    name, asked, thinking = asked_model(by.settings, body.model, thinks=body.thinks)
     if (task := await answer_to_task(body.task)) is not None:
         return _without_run(task, body, name)
-    asked = name if (body.model or "") in DEPLOYMENT_DEFAULT else str(body.model)
-    thinking = body.thinks and can_think(by.settings, name)
     run_request = body.to_run_request(by.me, asked, thinking=thinking, knobs=by.settings.run_knobs)
     session_id = body.session_id
     if session_id is None:
         session_id = (await by.library.sessions.create(by.me, ephemeral=True, dialect="openai")).session_id
     run = await by.runner.start(session_id, run_request)
-    options = ReplyOptions(
+    options = CompletionForm(
         model=name,
         base_url=address_of(request),
         signer=await by.library.links.signer(by.me),
@@ -94,7 +90,7 @@ def _without_run(text: str, body: CompletionRequest, model: str) -> Response:
     return Response(text_chunks(made, text), media_type="text/event-stream", headers=HEADERS)
 
 
-async def _whole(run: RunReader, request: Request, options: ReplyOptions, headers: dict[str, str]) -> Response:
+async def _whole(run: RunReader, request: Request, options: CompletionForm, headers: dict[str, str]) -> Response:
     end = await wait_for_end(run, request, "cancel")
     if isinstance(end, RunFailed):
         return in_dialect_shape(request.url.path, run_problem(end, run.run_id, headers))

@@ -18,9 +18,10 @@ from api.dialects.chat_request import (
     without_marks,
 )
 from api.dialects.openai_api import (
-    DEFAULT_BASE_URL,
     NO_THINKING,
+    OpenAIOptions,
     Part,
+    ReplyOptions,
     TextForm,
     ToolChoice,
     content_as,
@@ -29,13 +30,10 @@ from api.dialects.openai_api import (
     total_tokens,
 )
 from api.dialects.section_buffer import final_sections
-from api.fields import AnswerFromField, Body, SearchOptions, knobs_with
-from graph.context import Context
 from graph.errors import InvalidRequest
 from graph.events import RunFinished
 from graph.evidence import Identity, Spent
 from graph.rows import Turn
-from tools.auth.document_links import LinkSigner
 from tools.sessions.run_request import RunRequest
 
 
@@ -63,12 +61,10 @@ class Metadata(BaseModel):
     session_id: UUID | None = None
 
 
-class CompletionOptions(SearchOptions, Body):
-    """The body's ``citewell`` field: options that OpenAI has no parameter for."""
+class CompletionOptions(OpenAIOptions):
+    """The body's ``citewell`` field of a chat completion."""
 
     events: bool | None = Field(default=None, description="Send Open WebUI's events instead of annotations.")
-    links: bool | None = Field(default=None, description="Write marks as Markdown links.")
-    answer_from: AnswerFromField = None
 
 
 class CompletionRequest(BaseModel):
@@ -145,37 +141,19 @@ class CompletionRequest(BaseModel):
 
         Raises InvalidRequest if the last message is not a question.
         """
-        options = self.citewell
-        context = Context(
-            workspace=identity.workspace,
-            user=identity.user,
-            groups=list(identity.groups),
-            model=model,
-            thinking=thinking,
-            **options.searching(),
-            **knobs_with(knobs, options.answer_from),
-        )
-        return RunRequest(
-            self.question(),
-            context,
-            tuple(map(str, options.page_ids)),
-            options.selected_text or "",
-            history=None if self.session_id else self.history(),
+        history = None if self.session_id else self.history()
+        return self.citewell.to_run_request(
+            self.question(), identity, knobs, model=model, thinking=thinking, history=history
         )
 
 
 @dataclass(frozen=True, slots=True)
-class ReplyOptions:
-    """Options of a reply.
+class CompletionForm(ReplyOptions):
+    """Options of a completion. ``usage`` adds a last chunk with the usage to a stream.
 
-    ``base_url`` is where the client reaches this service, ``signer`` what signs links to it. ``usage`` adds a last
-    chunk with the usage to a stream.
     ``events`` sends Open WebUI's events instead of annotations. ``links`` makes marks Markdown links.
     """
 
-    model: str = "citewell"
-    base_url: str = DEFAULT_BASE_URL
-    signer: LinkSigner | None = None
     usage: bool = False
     events: bool = False
     links: bool = False
@@ -202,13 +180,13 @@ def token_usage(spent: Mapping[str, Spent]) -> dict[str, int]:
 
 
 def completion(
-    run_id: str, session_id: str, end: RunFinished, options: ReplyOptions, *, created: int, thinking: str = ""
+    run_id: str, session_id: str, end: RunFinished, options: CompletionForm, *, created: int, thinking: str = ""
 ) -> dict[str, Any]:
     """Return a finished run as a chat completion, with the text and annotations of its stream.
 
     ``created`` is in seconds since 1970.
     """
-    addresses = SourceAddresses(options.base_url, options.signer)
+    addresses = options.addresses
     addresses.learn(end.message["sources"])
     text = options.text(addresses)
     content = "".join(piece for section in final_sections(end.message) for piece in text.write(section))

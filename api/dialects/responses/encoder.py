@@ -10,7 +10,7 @@ from datetime import datetime
 from functools import singledispatchmethod
 from typing import Any
 
-from api.dialects.annotated_text import AnnotatedText, Annotation, SourceAddresses
+from api.dialects.annotated_text import AnnotatedText, Annotation
 from api.dialects.buffered import BufferedEncoding
 from api.dialects.openai_api import STEPS, error, extension, outcome_text
 from api.dialects.responses.schemas import MESSAGE, REASONING, ResponseOptions, response_object, usage
@@ -27,26 +27,23 @@ def text_part(text: str, annotations: Sequence[Annotation]) -> dict[str, Any]:
     return {"type": "output_text", "text": text, "annotations": list(annotations), "logprobs": []}
 
 
-class ResponsesEncoder:
+class ResponsesEncoder(BufferedEncoding):
     """An encoder for clients of the Responses API: reasoning, text with marks, annotations, and the whole response.
 
     Events up to ``options.after`` are counted and left out, for a reader that comes back; never the terminal one.
     """
 
-    stateful = True
-    resumable = False
+    cut_short_fails = False
+    advice = "Ask the question again."
     ignored = DRAFT_EVENTS | INTERNAL_EVENTS | {events.RetrievalDecided, events.AnswerAssessed}
-    _envelope: Envelope
 
     def __init__(self, options: ResponseOptions | None = None) -> None:
+        super().__init__()
         self._options = options or ResponseOptions()
-        self._buffered = BufferedEncoding(
-            self._encode, self._content, cut_short_fails=False, advice="Ask the question again."
-        )
-        self._addresses = SourceAddresses(self._options.base_url, self._options.signer)
+        self._addresses = self._options.addresses
         self._text = self._options.text(self._addresses)
         self._sequence = 0
-        self._created: int | None = None
+        self._created = 0
         self._model = self._options.model
         self._in_progress = False
         self._summary: list[str] = []
@@ -56,22 +53,22 @@ class ResponsesEncoder:
 
     def encode(self, envelope: Envelope) -> bytes:
         """Return the frames of an event, after those of the text that it releases."""
-        self._envelope = envelope
         if isinstance(envelope.event, events.RunStarted) and not self._options.model:
             self._model = envelope.event.model
-        opening = b""
-        if self._created is None:
-            self._created = int(datetime.fromisoformat(envelope.at).timestamp())
-            status = "queued" if isinstance(envelope.event, events.Queued) else "in_progress"
-            opening = self._event("response.created", response=self._response(status))
+        opening = self._begin(envelope)
         if not self._in_progress and not isinstance(envelope.event, events.Queued):
             self._in_progress = True
             opening += self._event("response.in_progress", response=self._response("in_progress"))
-        return opening + self._buffered.encode(envelope.event)
+        return opening + self._released(envelope.event)
+
+    def _open(self) -> bytes:
+        self._created = int(datetime.fromisoformat(self._envelope.at).timestamp())
+        status = "queued" if isinstance(self._envelope.event, events.Queued) else "in_progress"
+        return self._event("response.created", response=self._response(status))
 
     def finished(self, end: events.RunFinished) -> dict[str, Any]:
         """Return the response of a finished run, all of whose events were encoded, with the text as it was repaired."""
-        addresses = SourceAddresses(self._options.base_url, self._options.signer)
+        addresses = self._options.addresses
         addresses.learn(end.message["sources"])
         text = self._options.text(addresses)
         content = "".join(piece for section in final_sections(end.message) for piece in text.write(section))
@@ -88,7 +85,7 @@ class ResponsesEncoder:
 
     def _response(self, status: str, **fields: Any) -> dict[str, Any]:
         return response_object(
-            self._run_id, self._created or 0, status, self._options, model=self._model or "citewell", **fields
+            self._run_id, self._created, status, self._options, model=self._model or "citewell", **fields
         )
 
     def _finished(self, end: events.RunFinished, content: str, text: AnnotatedText) -> dict[str, Any]:
@@ -182,10 +179,7 @@ class ResponsesEncoder:
         place = {"item_id": f"{MESSAGE}{self._run_id}", "output_index": self._message_index, "content_index": 0}
         return self._event(f"response.{kind}", **place, **fields)
 
-    def _content(self, settled: Sequence[FinalSection]) -> bytes:
-        return b"".join(map(self._write, settled))
-
-    def _write(self, section: FinalSection) -> bytes:
+    def _section(self, section: FinalSection) -> bytes:
         frames: list[bytes] = []
         known = len(self._text.first)
         for piece in filter(None, self._text.write(section)):

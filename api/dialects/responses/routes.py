@@ -9,16 +9,12 @@ from fastapi.responses import JSONResponse, Response
 
 from api.dependencies import Asker, Asking, address_of, needs
 from api.dialects.branch_request import branch_at_question, whole_history
-from api.dialects.openai_api import DEPLOYMENT_DEFAULT, answering_model, can_think, error_responses
+from api.dialects.openai_api import DEPLOYMENT_DEFAULT, asked_model, error_responses
 from api.dialects.responses.encoder import ResponsesEncoder
 from api.dialects.responses.schemas import (
     CONVERSATION,
     MESSAGE,
     RESPONSE,
-    DeletedResponse,
-    InputItem,
-    InputItems,
-    InputText,
     ResponseOptions,
     ResponseRequest,
     response_object,
@@ -61,16 +57,10 @@ async def create_response(
     """
     body.check()
     body.question()  # so that a question that can't be asked makes no session
-    name = answering_model(by.settings, body.model or "")
-    asked = name if (body.model or "") in DEPLOYMENT_DEFAULT else str(body.model)
+    name, asked, thinking = asked_model(by.settings, body.model, thinks=body.thinks)
     session_id, edit, continues = await _session(body, by)
     run_request = body.to_run_request(
-        by.me,
-        asked,
-        thinking=body.thinks and can_think(by.settings, name),
-        knobs=by.settings.run_knobs,
-        continues=continues,
-        edit=edit,
+        by.me, asked, thinking=thinking, knobs=by.settings.run_knobs, continues=continues, edit=edit
     )
     try:
         run = await by.runner.start(session_id, run_request)
@@ -125,14 +115,14 @@ async def get_response(
 
 @router.get("/{response_id}/input_items", responses=error_responses(503))
 @needs("ask")
-async def list_input_items(response_id: str, by: Asking) -> InputItems:
+async def list_input_items(response_id: str, by: Asking) -> dict[str, Any]:
     """List the stored input of a response: its question."""
     found, _ = await _stored(by, response_id)
     message_id = (await by.runner.join(by.me, found.run_id)).message_id
     item_id = f"{MESSAGE}{question_id(message_id)}"
-    return InputItems(
-        data=[InputItem(id=item_id, content=[InputText(text=found.question)])], first_id=item_id, last_id=item_id
-    )
+    asked = {"type": "input_text", "text": found.question}
+    item = {"id": item_id, "type": "message", "role": "user", "status": "completed", "content": [asked]}
+    return {"object": "list", "data": [item], "first_id": item_id, "last_id": item_id, "has_more": False}
 
 
 @router.post("/{response_id}/cancel", response_model=None, responses={**ONE, **error_responses(503)})
@@ -148,7 +138,7 @@ async def cancel_response(response_id: str, request: Request, by: Asking) -> Res
 
 @router.delete("/{response_id}", responses=error_responses(503))
 @needs("ask")
-async def delete_response(response_id: str, by: Asking) -> DeletedResponse:
+async def delete_response(response_id: str, by: Asking) -> dict[str, Any]:
     """Delete a response with its session, if it is the only one there."""
     found, session = await _stored(by, response_id)
     others = await by.library.sessions.list_runs(by.me, session_id=session.session_id, limit=2)
@@ -158,7 +148,7 @@ async def delete_response(response_id: str, by: Asking) -> DeletedResponse:
             suggestion=f"DELETE /api/sessions/{session.session_id} deletes the conversation.",
         )
     await by.library.sessions.delete(by.me, session.session_id)
-    return DeletedResponse(id=f"{RESPONSE}{found.run_id}")
+    return {"id": f"{RESPONSE}{found.run_id}", "object": "response", "deleted": True}
 
 
 async def _session(body: ResponseRequest, by: Asker) -> tuple[str, str | None, bool]:

@@ -25,21 +25,20 @@ from api.dialects.chat_request import (
     without_marks,
 )
 from api.dialects.openai_api import (
-    DEFAULT_BASE_URL,
     NO_THINKING,
+    OpenAIOptions,
     Part,
+    ReplyOptions,
     TextForm,
     ToolChoice,
     content_as,
     text_of,
     total_tokens,
 )
-from api.fields import AnswerFromField, Body, Name, SearchOptions, knobs_with
-from graph.context import Context
+from api.fields import Name
 from graph.errors import InvalidRequest, NotFound
 from graph.evidence import Identity, Spent
 from graph.rows import Turn
-from tools.auth.document_links import LinkSigner
 from tools.sessions.run_request import RunRequest
 
 RESPONSE, MESSAGE, REASONING, CONVERSATION = "resp_", "msg_", "rs_", "conv_"
@@ -114,12 +113,10 @@ class TextOptions(BaseModel):
     format: TextForm = None
 
 
-class ResponseRequestOptions(SearchOptions, Body):
-    """The body's ``citewell`` field: options that OpenAI has no parameter for."""
+class ResponseRequestOptions(OpenAIOptions):
+    """The body's ``citewell`` field of a response."""
 
-    links: bool | None = Field(default=None, description="Write marks as Markdown links.")
     steps: bool = Field(default=True, description="Tell the steps of the run as summaries of reasoning.")
-    answer_from: AnswerFromField = None
 
 
 class ResponseRequest(BaseModel):
@@ -240,23 +237,9 @@ class ResponseRequest(BaseModel):
         ``continues``: the session has the conversation so far; ``edit`` is the question that this one stands beside.
         Raises InvalidRequest if the last item is not a question.
         """
-        options = self.citewell
-        context = Context(
-            workspace=identity.workspace,
-            user=identity.user,
-            groups=list(identity.groups),
-            model=model,
-            thinking=thinking,
-            **options.searching(),
-            **knobs_with(knobs, options.answer_from),
-        )
-        return RunRequest(
-            self.question(),
-            context,
-            tuple(map(str, options.page_ids)),
-            options.selected_text or "",
-            history=None if continues else self.history(),
-            edit=edit,
+        history = None if continues else self.history()
+        return self.citewell.to_run_request(
+            self.question(), identity, knobs, model=model, thinking=thinking, history=history, edit=edit
         )
 
 
@@ -265,18 +248,13 @@ def _role(item: Item) -> Literal["user", "assistant", "system"]:
 
 
 @dataclass(frozen=True, slots=True)
-class ResponseOptions:
-    """Options of a reply.
+class ResponseOptions(ReplyOptions):
+    """Options of a response, whose model, where it is empty, is told as the run has it.
 
-    ``base_url`` is where the client reaches this service, ``signer`` what signs links to it. ``steps`` tells the steps
-    of the run as summaries of reasoning. ``links`` makes marks Markdown links. ``after`` is the sequence number of the
-    last event that a reader has received. The others are told back as the request said them; an empty ``model`` is
-    told as the run has it.
+    ``steps`` tells the steps of the run as summaries of reasoning. ``links`` makes marks Markdown links. ``after`` is
+    the sequence number of the last event that a reader has received. The others are told back as the request said them.
     """
 
-    model: str = "citewell"
-    base_url: str = DEFAULT_BASE_URL
-    signer: LinkSigner | None = None
     steps: bool = True
     links: bool = False
     background: bool = False
@@ -340,38 +318,3 @@ def response_object(run_id: str, created: int, status: str, options: ResponseOpt
         "user": None,
         **fields,
     }
-
-
-class DeletedResponse(BaseModel):
-    """The confirmation that a response is deleted."""
-
-    id: str
-    object: Literal["response"] = "response"
-    deleted: Literal[True] = True
-
-
-class InputText(BaseModel):
-    """Text of a question."""
-
-    type: Literal["input_text"] = "input_text"
-    text: str
-
-
-class InputItem(BaseModel):
-    """The question that a response answers."""
-
-    id: str
-    type: Literal["message"] = "message"
-    role: Literal["user"] = "user"
-    status: Literal["completed"] = "completed"
-    content: list[InputText]
-
-
-class InputItems(BaseModel):
-    """The items of a response's input that are stored: its question."""
-
-    object: Literal["list"] = "list"
-    data: list[InputItem]
-    first_id: str
-    last_id: str
-    has_more: bool = False

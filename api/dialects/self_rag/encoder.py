@@ -1,6 +1,5 @@
 """The self_rag dialect: named events for decision, retrieval, content and assessment, and marks ``[ref:N]``."""
 
-from collections.abc import Sequence
 from functools import singledispatchmethod
 
 from answers.marks import marked_citations
@@ -11,7 +10,6 @@ from api.dialects.section_buffer import FinalSection
 from api.dialects.self_rag.schemas import RetrievedSources
 from api.event_frames import DRAFT_EVENTS, INTERNAL_EVENTS, frame, silent
 from graph import events
-from graph.events import Envelope
 
 
 class QuoteOfSource(QuoteInContext):
@@ -23,7 +21,7 @@ class QuoteOfSource(QuoteInContext):
 WRITING = ("generate_answer", "answer_directly", "abstain")
 
 
-class SelfRagEncoder:
+class SelfRagEncoder(BufferedEncoding):
     """An encoder for the chat's parser, which sends each event once, except `content`.
 
     A mark's number is a position in the list of `retrieval`, so the list is sent before the text that cites it. It is
@@ -31,25 +29,16 @@ class SelfRagEncoder:
     part of its source, since it is quoted, or where the answer rests on none of them: the chat keeps the last list.
     """
 
-    stateful = True
-    resumable = False
     ignored = (
         DRAFT_EVENTS | INTERNAL_EVENTS | {events.Queued, events.RunStarted, events.SearchFailed, events.ThinkingDelta}
     )
 
     def __init__(self) -> None:
-        self._buffered = BufferedEncoding(self._encode, self._encode_sections)
+        super().__init__()
         self._retrieved = RetrievedSources()
         self._decided: events.RetrievalDecided | None = None
         self._assessed = False
         self._listed: int | None = None  # the number of sources sent; None before the first list
-
-    def encode(self, envelope: Envelope) -> bytes:
-        """Return the frames of an event, after those of the sections that it makes final."""
-        return self._buffered.encode(envelope.event)
-
-    def _encode_sections(self, settled: Sequence[FinalSection]) -> bytes:
-        return b"".join(map(self._section, settled))
 
     def _section(self, section: FinalSection) -> bytes:
         cited = [citation["source_index"] for claim in section.claims for citation in marked_citations(claim)]
@@ -102,7 +91,7 @@ class SelfRagEncoder:
             for quote in each
         ]
         changed = self._listed is not None and self._retrieved.learn(event.message["sources"])
-        if self._listed and not self._buffered.rests_on_sources(event):
+        if self._listed and not self._rests_on_sources(event):
             self._retrieved, changed = RetrievedSources(), True
         again = self._retrieval() if changed else b""
         return again + frame({"message": "completed", **({"quotes": quotes} if quotes else {})}, event="done")

@@ -39,10 +39,8 @@ class RagChatRequest(ExactTypes):
         """
         messages = [ChatMessage(message.role, message.content) for message in self.messages]
         question = parse_question(last_question(messages), f"messages.{len(messages) - 1}.content")
-        context = Context(
-            workspace=identity.workspace,
-            user=identity.user,
-            groups=list(identity.groups),
+        context = Context.of(
+            identity,
             top_k=self.top_k,
             min_score=self.min_score,
             model=self.model,
