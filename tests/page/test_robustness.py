@@ -27,7 +27,8 @@ SHOWN = """
 FRAMES = "new Promise((seen) => requestAnimationFrame(() => requestAnimationFrame(seen)))"
 FERRIES = {
     "document_id": uuid(9), "title": "Ferries", "file_name": "", "folder": "", "media_type": "text/markdown",
-    "url": None, "owner": None, "readers": None, "metadata": {}, "left_out": [], "tokens": 1, "segments": 1, "places": [],
+    "url": None, "owner": None, "readers": None, "metadata": {}, "left_out": [], "tokens": 1, "segments": 1,
+    "places": [],
     "created_at": "2026-11-22T12:00:00.000Z", "updated_at": "2026-11-22T12:00:00.000Z",
 }  # fmt: skip
 MIXED = "A 🏖️ e\u0301a👩‍👧 b. 中文 \ud83d end.\r\nNext line\r\n\r\nLast"
