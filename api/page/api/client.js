@@ -91,12 +91,10 @@ export class Client {
 
   /**
    * List the workspaces of whoever asks, whichever is chosen; `current` is the one without a choice.
-   * @returns {Promise<{names: string[], current: string}>}
+   * @returns {Promise<Wire.Workspaces>}
    */
-  async workspaces() {
-    const { workspaces, current } = await this.json("api/workspaces", { list: "workspaces", chosen: false });
-    const names = workspaces.map((/** @type {{name?: unknown} | null} */ each) => each?.name);
-    return { names: names.filter((/** @type {unknown} */ name) => typeof name === "string"), current: String(current) };
+  workspaces() {
+    return this.json("api/workspaces", { list: "workspaces", chosen: false });
   }
 
   /** @param {Wire.NewSession} [fields] @returns {Promise<Session>} */
@@ -104,20 +102,9 @@ export class Client {
     return this.json("api/sessions", { method: "POST", json: fields });
   }
 
-  /** @param {string} [cursor] @returns {Promise<Wire.SessionList>} */
-  sessions(cursor) {
-    return this.json(`api/sessions?${query({ limit: 50, cursor })}`, { list: "sessions" });
-  }
-
-  /**
-   * Find the sessions that have all words of a text.
-   * @param {string} wanted
-   * @param {string} [cursor]
-   * @returns {Promise<Wire.SessionList>}
-   */
-  async findSessions(wanted, cursor) {
-    const page = await this.json(`api/sessions?${query({ limit: 50, cursor, query: wanted })}`, { list: "sessions" });
-    return { ...page, hits: page.hits ?? [] };
+  /** @param {{cursor?: string | null, query?: string}} [part] `query`: words that all of them have. @returns {Promise<Wire.SessionList>} */
+  sessions(part = {}) {
+    return this.json(`api/sessions?${query({ limit: 50, ...part })}`, { list: "sessions" });
   }
 
   /** @param {string} language @returns {Promise<Wire.Suggestions>} */
@@ -210,11 +197,6 @@ export class Client {
   /** Find where in its original a quote stands, and the passage around it. @param {string} id @param {number} segment @param {number} start @param {number} end @param {AbortSignal} [signal] @returns {Promise<Wire.PlaceInOriginal>} */
   place(id, segment, start, end, signal) {
     return this.json(`api/documents/${id}/segments/${segment}/place?${query({ start, end })}`, { list: "boxes", ...(signal ? { signal } : {}) });
-  }
-
-  /** Find where on its page a quote stands. @param {string} id @param {number} segment @param {number} start @param {number} end @param {AbortSignal} signal */
-  async boxes(id, segment, start, end, signal) {
-    return (await this.place(id, segment, start, end, signal)).boxes;
   }
 
   /** @param {string[]} document_ids @returns {Promise<string[]>} Those that were deleted. */
