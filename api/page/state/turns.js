@@ -63,26 +63,38 @@ export function turnsOf(messages) {
   return turns;
 }
 
-/** @param {Wire.SessionMessage} message @returns {Turn} */
-function asked(message) {
-  const key = message.run_id ?? message.message_id;
+/** Make a turn of which nothing else is known yet. @param {string} key @param {string} question @returns {Turn} */
+function blank(key, question) {
   return {
     key,
     view: key,
-    question: message.content,
+    question,
+    questionId: null,
+    questionVersions: [],
+    pageIds: [],
+    collectionIds: [],
+    selectedText: null,
+    answer: null,
+    answerId: null,
+    answerVersions: [],
+    feedback: null,
+    askedAt: "",
+    spent: {},
+    cost: null,
+    run: null,
+  };
+}
+
+/** @param {Wire.SessionMessage} message @returns {Turn} */
+function asked(message) {
+  return {
+    ...blank(message.run_id ?? message.message_id, message.content),
     questionId: message.message_id,
     questionVersions: message.versions,
     pageIds: message.page_ids,
     collectionIds: message.collection_ids,
     selectedText: message.selected_text ?? null,
-    answer: null,
-    answerId: null,
-    answerVersions: [],
-    feedback: null,
     askedAt: message.created_at,
-    spent: {},
-    cost: null,
-    run: null,
   };
 }
 
@@ -93,25 +105,8 @@ function orphan(message) {
 
 /** Make the turn of a run that goes on. @param {RunView} run @param {Partial<Turn>} [known] @returns {Turn} */
 export function liveTurn(run, known = {}) {
-  return {
-    key: run.runId,
-    view: run.runId,
-    question: run.question,
-    questionId: null,
-    questionVersions: [],
-    pageIds: [],
-    collectionIds: [],
-    selectedText: null,
-    answer: run.answer,
-    answerId: null,
-    answerVersions: [],
-    feedback: null,
-    askedAt: run.startedAt,
-    spent: run.spent,
-    cost: run.cost,
-    run,
-    ...known,
-  };
+  const { answer, startedAt: askedAt, spent, cost } = run;
+  return { ...blank(run.runId, run.question), answer, askedAt, spent, cost, run, ...known };
 }
 
 /**
