@@ -40,7 +40,7 @@ export function lock(app) {
     h("p", null, words.account.why),
     begin,
   );
-  const element = h("main", { class: "lock", hidden: true }, form, login);
+  const element = h("div", { class: "lock", role: "main", hidden: true }, form, login);
 
   /** @param {string | null} text */
   function tell(text) {

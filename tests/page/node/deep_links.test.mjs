@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { addressOfQuote, checksum, citationOf, linkedBy, tokenIn } from "../../../api/page/text/deep_links.js";
-import { cellsOf } from "../../../api/page/views/layout_table.js";
+import { cellsOf } from "../../../api/page/views/layout_blocks.js";
 
 const DOCUMENT = "7a9e0f3c-5a55-4b0e-9b0c-0d3f1f6d2a01";
 const TEXT = ["🦊 Foxes sleep. ", "Owls 假期 wake."];
