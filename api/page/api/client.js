@@ -189,6 +189,11 @@ export class Client {
     return this.json(`api/documents?${query({ limit: 50, ...asked })}`, { list: "documents" });
   }
 
+  /** @returns {Promise<import("./types.js").GraphStructure>} What every run takes its way through. */
+  graph() {
+    return this.json("api/graph", { list: "nodes" });
+  }
+
   /** Count documents by type, folder and source. @param {Asked} asked @returns {Promise<import("./types.js").LibrarySummary>} */
   summary(asked) {
     return this.json(`api/library?${query(asked)}`, { list: "types" });
