@@ -9,14 +9,13 @@ from typing import Any
 import httpx
 import psycopg
 import pytest
-from pydantic import SecretStr
 
 from api.app import create_app
 from evals.scripted_replies import judged
 from graph.entrypoint import Citewell, open_citewell
 from graph.evidence import Identity
 from tests.api.serving import client_of
-from tests.conftest import QUICKLY, fresh_database
+from tests.conftest import fresh_database, settings_over
 from tests.judging import pass_exam
 from tests.scripted_openai import ScriptedOpenAI, answer, say, scripted_openai
 from tools.library.ingestion import NewDocument
@@ -61,8 +60,7 @@ async def library(postgres: EmbeddedServer, template: str, tmp_path_factory: pyt
     name = f"citewell_library_{next(_numbers)}"  # tests elsewhere that import this fixture have one of their own
     async with await psycopg.AsyncConnection.connect(postgres.url(), autocommit=True) as connection:
         await connection.execute(f"CREATE DATABASE {name} TEMPLATE {template}")
-    url, folder = SecretStr(postgres.url(name)), tmp_path_factory.mktemp("library")
-    async with open_citewell(Settings(_env_file=None, database_url=url, data_dir=folder)) as opened:
+    async with open_citewell(settings_over(postgres.url(name), tmp_path_factory.mktemp("library"))) as opened:
         for document in LIBRARY:
             await opened.library.ingestor.ingest(Identity(), document)
     return name
@@ -105,33 +103,19 @@ async def deployment_of_module(
 ) -> AsyncIterator[Deployment]:
     """A deployment for all tests of a module: each has to keep to documents and sessions of its own."""
     async for url in fresh_database(postgres, library):
-        settings = Settings(
-            _env_file=None,
-            database_url=SecretStr(url),
-            data_dir=tmp_path_factory.mktemp("module"),
-            pool_size=4,
-            pool_timeout_seconds=10,
-            runs=QUICKLY,
-        )
+        settings = settings_over(url, tmp_path_factory.mktemp("module"))
         async with open_citewell(settings) as opened, client_of(create_app(settings, citewell=opened)) as client:
             yield Deployment(settings, opened, client)
 
 
 @pytest.fixture(scope="session")
 async def shared_client(
-    postgres: EmbeddedServer, template: str, tmp_path_factory: pytest.TempPathFactory
+    postgres: EmbeddedServer, library: str, tmp_path_factory: pytest.TempPathFactory
 ) -> AsyncIterator[httpx.AsyncClient]:
     """A client of one deployment for all tests that leave its library as it is."""
-    name = f"api_shared_{next(_numbers)}"  # tests elsewhere that import this fixture have a deployment of their own
-    async with await psycopg.AsyncConnection.connect(postgres.url(), autocommit=True) as connection:
-        await connection.execute(f"CREATE DATABASE {name} TEMPLATE {template}")
-    url = SecretStr(postgres.url(name))
-    folder = tmp_path_factory.mktemp("shared")
-    settings = Settings(_env_file=None, database_url=url, data_dir=folder, pool_size=4, pool_timeout_seconds=10)
-    async with open_citewell(settings) as opened:
-        for document in LIBRARY:
-            await opened.library.ingestor.ingest(Identity(), document)
-        async with client_of(create_app(settings, citewell=opened)) as client:
+    async for url in fresh_database(postgres, library):
+        settings = settings_over(url, tmp_path_factory.mktemp("shared"))
+        async with open_citewell(settings) as opened, client_of(create_app(settings, citewell=opened)) as client:
             yield client
 
 

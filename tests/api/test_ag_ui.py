@@ -9,7 +9,7 @@ from uuid import uuid4
 import httpx
 import pytest
 from ag_ui.core import Event
-from hypothesis import given, settings
+from hypothesis import given
 from pydantic import TypeAdapter
 
 from api.dialects.ag_ui.encoder import AgUiEncoder
@@ -117,7 +117,6 @@ def tell(log: list[Envelope]) -> list[dict[str, Any]]:
     return [json.loads(frame["data"]) for frame in parse_frames(stream)]
 
 
-@settings(max_examples=60, deadline=None)
 @given(runs() | cancelled_runs() | broken_runs())
 def test_every_run_keeps_the_order_that_clients_insist_on(log: list[Envelope]) -> None:
     told = tell(log)

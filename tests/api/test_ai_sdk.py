@@ -9,7 +9,7 @@ from uuid import uuid4
 
 import httpx
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from api.dialects.ai_sdk.encoder import AiSdkEncoder
@@ -450,7 +450,6 @@ def shown_of(told: list[dict[str, Any]]) -> str:
     return shown
 
 
-@settings(max_examples=60, deadline=None)
 @given(runs() | cancelled_runs() | broken_runs(), st.booleans())
 def test_every_run_keeps_the_order_that_clients_insist_on(log: list[Envelope], live: bool) -> None:
     dialect = AiSdkEncoder(["reset-step"] if live else [])

@@ -13,7 +13,7 @@ class TestCodeChecker(ClaimCheckerContract):
     def checker(self) -> ClaimChecker:
         return CodeChecker()
 
-    @settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+    @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
     @given(text=TEXTS)
     async def test_any_text_is_checked_well(self, checker: ClaimChecker, text: str) -> None:
         section = WrittenSection(text, (LAMP, SHOP))

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.contract.hanging_blocks import hanging
@@ -51,7 +51,6 @@ def test_as_many_segments_are_made_as_a_text_of_its_size_needs(name: str) -> Non
     assert 0.75 * expected <= made <= 1.25 * expected + 1
 
 
-@settings(deadline=None, max_examples=50)
 @given(st.sampled_from(sorted(EXPECTED)), st.integers(1, 120), st.sampled_from(["words", "tokens"]))
 def test_segments_join_to_the_text_at_any_size(name: str, limit: int, unit: Any) -> None:
     parsed = read(name)

@@ -27,7 +27,7 @@ def lyrics(site: Path) -> Path:
     return site
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(lines=st.lists(TEXTS, max_size=5))
 @example(lines=["A\x00\nb", "\ud83e"])
 @example(lines=[""])

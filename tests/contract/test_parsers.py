@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from graph.errors import UnreadableDocument
@@ -61,7 +61,6 @@ def check(text: str, name: str) -> None:
         check_parsed(parsed)
 
 
-@settings(deadline=None)
 @given(TEXTS)
 @example("\x1c")
 @example("a\x85\n\nb")
@@ -69,20 +68,17 @@ def test_any_plain_text(text: str) -> None:
     check(text, "x.txt")
 
 
-@settings(deadline=None)
 @given(MARKDOWN)
 @example(["- c", "", "    h", "> e"])
 def test_any_markdown(lines: list[str]) -> None:
     check("\n".join(lines), "x.md")
 
 
-@settings(deadline=None)
 @given(MARKUP)
 def test_any_html(parts: list[str]) -> None:
     check("".join(parts), "x.html")
 
 
-@settings(deadline=None)
 @given(TEXTS.filter(lambda text: bool(text.strip())), st.data())
 def test_any_document_ai(text: str, data: st.DataObject) -> None:
     """Anchors may lie anywhere, overlap, run backwards and beyond; pages follow each other as they do in a scan."""
@@ -98,7 +94,6 @@ def test_any_document_ai(text: str, data: st.DataObject) -> None:
     check(json.dumps({"text": text, "pages": pages}), "x.json")
 
 
-@settings(deadline=None)
 @given(st.lists(st.lists(st.text("abc XYZ.-", max_size=30), max_size=5), min_size=1, max_size=3))
 def test_any_pdf(pages: list[list[str]]) -> None:
     try:

@@ -6,13 +6,12 @@ from pathlib import Path
 
 import pytest
 from playwright.async_api import Browser, expect
-from pydantic import SecretStr
 
 from api.static_files import PAGE_FOLDER
 from graph.entrypoint import open_citewell
 from graph.evidence import Identity
 from tests.api.conftest import LIBRARY, with_model
-from tests.conftest import NO_FILE, QUICKLY
+from tests.conftest import settings_over
 from tests.page.browsing import PATIENCE, Visits, launched
 from tests.page.sites import MortalSite, Site, environment_of, site_of
 from tests.scripted_openai import ScriptedOpenAI, scripted_openai
@@ -64,8 +63,7 @@ async def chromium_page(browser: Browser, request: pytest.FixtureRequest, tmp_pa
 @pytest.fixture(scope="module")
 def module_settings(shared_database_url: str, tmp_path_factory: pytest.TempPathFactory) -> Settings:
     """The settings of a deployment that all tests of a module visit: each keeps to sessions of its own."""
-    url, folder = SecretStr(shared_database_url), tmp_path_factory.mktemp("site")
-    return Settings(**NO_FILE, database_url=url, data_dir=folder, pool_size=4, pool_timeout_seconds=10, runs=QUICKLY)
+    return settings_over(shared_database_url, tmp_path_factory.mktemp("site"))
 
 
 @pytest.fixture(scope="module")

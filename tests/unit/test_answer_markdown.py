@@ -3,7 +3,7 @@
 import time
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from text.answer_markdown import context_of, units
@@ -77,7 +77,6 @@ SIGNS = [
     *("<div>", "<details>\n", "• ", "👍", "\u2028", "\u00a0", "\x00", "\f", "[a]: /u\n", "![i](u)", "(1) ", "A ", "x"),
 ]
 MARKDOWN = st.lists(st.sampled_from(SIGNS), max_size=40).map("".join)
-SLOW = settings(deadline=None, max_examples=50)
 
 
 def claimed(text: str) -> list[str]:
@@ -88,7 +87,6 @@ def kinds(text: str) -> list[tuple[str, str]]:
     return [(unit.kind, text[unit.start : unit.end]) for unit in units(text)]
 
 
-@SLOW
 @given(MARKDOWN | st.text(max_size=200))
 def test_units_are_ordered_disjoint_slices_that_hold_every_word(text: str) -> None:
     found = units(text)
@@ -111,7 +109,6 @@ def _only_markers(between: str) -> bool:
     return "|" in between or not any(sign.isalpha() for sign in between)
 
 
-@SLOW
 @given(MARKDOWN, st.data())
 def test_a_growing_text_takes_no_claim_back(text: str, data: st.DataObject) -> None:
     whole = [claim for unit in units(text) for claim in unit.claims]
@@ -130,7 +127,6 @@ def test_no_beginning_of_a_text_claims_what_the_whole_does_not(text: str) -> Non
         assert early == whole[: len(early)]
 
 
-@SLOW
 @given(MARKDOWN, st.data())
 def test_reading_may_begin_anywhere(text: str, data: st.DataObject) -> None:
     start = data.draw(st.integers(0, len(text)))
@@ -239,7 +235,6 @@ def test_a_mark_stands_where_it_breaks_nothing(text: str, expected: str | None) 
     assert (None if place is None else f"{text[:place]}^{text[place:]}") == expected
 
 
-@SLOW
 @given(MARKDOWN)
 def test_a_mark_may_stand_at_the_end_of_every_claim(text: str) -> None:
     for unit in units(text):

@@ -3,7 +3,7 @@
 import asyncio
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graph.evidence import Origin, Segment
@@ -212,7 +212,6 @@ def repeats(claim: str, text: str) -> bool:
     return at >= 0
 
 
-@settings(deadline=None)
 @given(TEXTS)
 def test_whole_sentences_of_any_text_are_supported_by_their_own_spans(text: str) -> None:
     source = segment("doc", 0, text, start=7)
@@ -222,7 +221,6 @@ def test_whole_sentences_of_any_text_are_supported_by_their_own_spans(text: str)
         assert all(7 <= proof["start"] < proof["end"] <= 7 + len(text) for proof in claim.proofs)
 
 
-@settings(deadline=None)
 @given(TEXTS, st.integers(0, 20))
 def test_any_one_sentence_alone_is_supported(text: str, which: int) -> None:
     spans = [trimmed(text, start, end) for start, end in sentences(text)]
@@ -234,7 +232,6 @@ def test_any_one_sentence_alone_is_supported(text: str, which: int) -> None:
     assert {claim.verdict for claim in claims} <= {"supported"}
 
 
-@settings(deadline=None)
 @given(TEXTS, TEXTS, st.sampled_from(["cited", "matched"]))
 def test_every_proof_is_a_slice_of_its_segment(answer: str, text: str, origin: Origin) -> None:
     source = segment("doc", 4, text, start=1000)
@@ -260,7 +257,6 @@ MARKED_UP = st.sampled_from(
 )
 
 
-@settings(deadline=None)
 @given(st.lists(PIECES | MARKED_UP, max_size=25).map("".join), TEXTS, st.lists(st.integers(0, 200), max_size=4))
 def test_claims_found_while_a_section_is_written_are_those_of_the_whole(
     text: str, source: str, cuts: list[int]

@@ -1,6 +1,6 @@
 """Claims of a section that is still being written: the same as those of the finished one, wherever it was cut."""
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graph.ports import CheckedClaim, WrittenSection
@@ -63,7 +63,6 @@ def written(text: str, cuts: list[int]) -> list[CheckedClaim]:
     return [*found, *check_section(WrittenSection(text, (SOURCE,), question="Is it open?", start=start))]
 
 
-@settings(deadline=None, max_examples=50)
 @given(TEXTS, st.lists(st.integers(0, 500), max_size=12))
 def test_cuts_change_no_claim(text: str, cuts: list[int]) -> None:
     assert written(text, cuts) == list(check_section(WrittenSection(text, (SOURCE,), question="Is it open?")))

@@ -4,7 +4,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 
 from api.dialects.conversation.encoder import ConversationEncoder
 from graph.events import (
@@ -187,7 +187,6 @@ def test_of_the_frames_of_an_event_the_last_alone_has_an_id() -> None:
     assert [frame.get("id") for frame in frames] == [None, None, f"{RUN_ID}:1"]
 
 
-@settings(max_examples=30, deadline=None)
 @given(runs())
 def test_what_is_told_at_the_end_is_what_was_shown(log: list[Envelope]) -> None:
     told = heard(log)
@@ -197,7 +196,6 @@ def test_what_is_told_at_the_end_is_what_was_shown(log: list[Envelope]) -> None:
         assert shown == told[-1]["formattedAnswer"]
 
 
-@settings(max_examples=30, deadline=None)
 @given(runs())
 def test_a_reader_that_comes_back_anywhere_is_told_the_rest(log: list[Envelope]) -> None:
     whole = ConversationEncoder(progress=True, thinking=True)
@@ -208,7 +206,6 @@ def test_a_reader_that_comes_back_anywhere_is_told_the_rest(log: list[Envelope])
         assert [told for seq, told in rest if seq > left] == [told for seq, told in frames if seq > left]
 
 
-@settings(max_examples=30, deadline=None)
 @given(cancelled_runs())
 def test_a_run_that_was_stopped_ends_with_an_error_and_nothing_unproven(log: list[Envelope]) -> None:
     told = heard(log)

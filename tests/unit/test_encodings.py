@@ -1,7 +1,7 @@
 """Texts that do not say how they are encoded: read where one encoding stands out, and always with a warning."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graph.errors import UnreadableDocument
@@ -118,7 +118,6 @@ def test_what_follows_the_sample_is_read_too() -> None:
     assert parse(german + "Größe".encode("cp1252"), name="x.txt").text.endswith("Größe")
 
 
-@settings(deadline=None)
 @given(st.binary(max_size=300))
 def test_a_guess_decodes_the_very_bytes(data: bytes) -> None:
     with guesses_heard() as heard:

@@ -2,14 +2,13 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from evals.bootstrap import Interval, Observations, balanced_difference, balanced_interval, interval, mean_interval
 
 SHARES = st.integers(0, 4).map(lambda quarters: quarters / 4)
 QUESTIONS = st.lists(st.lists(SHARES, max_size=4), min_size=1, max_size=30).filter(any)
-few = settings(max_examples=40, deadline=None)
 
 
 def paired_difference(before: Observations, after: Observations) -> tuple[Interval, float]:
@@ -17,7 +16,6 @@ def paired_difference(before: Observations, after: Observations) -> tuple[Interv
     return balanced_difference([before], [after])
 
 
-@few
 @given(QUESTIONS)
 def test_an_interval_holds_the_mean_of_all_observations(observations: list[list[float]]) -> None:
     found = interval(observations)
@@ -28,7 +26,6 @@ def test_an_interval_holds_the_mean_of_all_observations(observations: list[list[
     assert found.n == sum(map(bool, observations))
 
 
-@few
 @given(QUESTIONS, st.integers(0, 5))
 def test_the_same_seed_gives_the_same_interval(observations: list[list[float]], seed: int) -> None:
     assert interval(observations, seed=seed) == interval(observations, seed=seed)
@@ -39,7 +36,6 @@ def test_another_seed_draws_other_resamples() -> None:
     assert mean_interval(values, seed=1) != mean_interval(values, seed=2)
 
 
-@few
 @given(QUESTIONS)
 def test_questions_that_give_nothing_change_nothing(observations: list[list[float]]) -> None:
     assert interval([*observations, [], []]) == interval([each for each in observations if each])
@@ -101,7 +97,6 @@ def test_an_empty_stratum_has_no_mean() -> None:
         balanced_interval([[[1.0]], [[]]])
 
 
-@few
 @given(st.lists(st.tuples(SHARES, SHARES), min_size=1, max_size=30))
 def test_a_change_back_is_the_opposite_with_the_same_p_value(both: list[tuple[float, float]]) -> None:
     before, after = [[one] for one, _ in both], [[other] for _, other in both]
@@ -112,7 +107,6 @@ def test_a_change_back_is_the_opposite_with_the_same_p_value(both: list[tuple[fl
     assert (forth.low, forth.high) == (pytest.approx(-back.high), pytest.approx(-back.low))
 
 
-@few
 @given(QUESTIONS)
 def test_a_run_differs_in_nothing_from_itself(observations: list[list[float]]) -> None:
     change, p_value = paired_difference(observations, observations)

@@ -1,7 +1,7 @@
 """Citations against gold sentences: what is right, what is missing, and what citing too much costs."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from evals.metrics import figures
@@ -78,7 +78,6 @@ def test_questions_without_an_answer_to_cite_are_not_measured() -> None:
     assert means(removed, bare("q2", claims=[stated(quote("a", 1))])) == {}
 
 
-@settings(max_examples=40)
 @given(PLACES, PLACES)
 def test_measures_agree_with_sets(cited: frozenset[int], evidence: frozenset[int]) -> None:
     found = match(citing(*(quote("a", place) for place in cited), evidence=[sentences("a", *evidence)]))
@@ -88,7 +87,6 @@ def test_measures_agree_with_sets(cited: frozenset[int], evidence: frozenset[int
     assert found.f1 == pytest.approx(2 * shared / (len(cited) + len(evidence)))
 
 
-@settings(max_examples=40)
 @given(PLACES, PLACES, st.integers(10, 99))
 def test_citing_one_sentence_too_many_costs(cited: frozenset[int], evidence: frozenset[int], extra: int) -> None:
     quotes = [quote("a", place) for place in cited]
@@ -100,7 +98,6 @@ def test_citing_one_sentence_too_many_costs(cited: frozenset[int], evidence: fro
         assert after.f1 < before.f1
 
 
-@settings(max_examples=40)
 @given(PLACES, st.lists(PLACES, min_size=1, max_size=3), PLACES)
 def test_another_alternative_never_costs(
     cited: frozenset[int], alternatives: list[frozenset[int]], more: frozenset[int]

@@ -3,7 +3,7 @@
 from math import log2
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from evals.metrics import figures
@@ -70,7 +70,6 @@ def test_only_a_search_that_can_find_evidence_is_measured(changed: dict[str, obj
     assert means(bare(**{"evidence": [sentences("a", 0)], "retrieved": retrieved("a"), **changed})) == {}
 
 
-@settings(max_examples=40)
 @given(RANKED, GOLD)
 def test_shares_grow_with_depth_and_stay_in_bounds(ranked: list[str], alternatives: list[frozenset[str]]) -> None:
     at = [recall_at(k, ranked, alternatives) for k in range(12)]
@@ -80,7 +79,6 @@ def test_shares_grow_with_depth_and_stay_in_bounds(ranked: list[str], alternativ
     assert (reciprocal_rank(ranked, alternatives) > 0) == (ndcg(ranked, alternatives) > 0) == (at[-1] > 0)
 
 
-@settings(max_examples=40)
 @given(RANKED, GOLD)
 def test_an_order_with_gold_first_is_perfect(others: list[str], alternatives: list[frozenset[str]]) -> None:
     ranked = [*sorted(alternatives[0]), *(name for name in others if name not in alternatives[0])]
@@ -88,7 +86,6 @@ def test_an_order_with_gold_first_is_perfect(others: list[str], alternatives: li
     assert reciprocal_rank(ranked, alternatives) == 1.0
 
 
-@settings(max_examples=40)
 @given(RANKED, GOLD, st.data())
 def test_moving_a_gold_document_up_never_costs(
     ranked: list[str], alternatives: list[frozenset[str]], data: st.DataObject

@@ -8,7 +8,7 @@ from typing import Any
 
 import docx
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from lxml import etree, html
 from markdown_it import MarkdownIt
@@ -119,7 +119,6 @@ def transcript(text: str, said: str) -> Transcript:
 
 
 @given(TEXTS, TEXTS)
-@settings(max_examples=50, deadline=None)
 def test_a_report_is_made_of_its_own_elements_alone(text: str, said: str) -> None:
     page = html.document_fromstring(html_report(transcript(text, said), EN))
     assert not page.xpath(NEVER)
@@ -130,7 +129,6 @@ def test_a_report_is_made_of_its_own_elements_alone(text: str, said: str) -> Non
 
 @given(TEXTS, TEXTS)
 @example("a| a | b |\n|---|---|\n| a | b |\n|---|---|\n```<img src=x onerror=p()>| a | b |\n|---|---|\n", "a")
-@settings(max_examples=50, deadline=None)
 def test_markdown_makes_no_element_of_what_is_said_outside_of_code(text: str, said: str) -> None:
     written = markdown_file(transcript(text, said), EN).decode("utf-8")
     shown = html.document_fromstring(f"<main>{RENDERER.render(written)}</main>")
@@ -139,7 +137,6 @@ def test_markdown_makes_no_element_of_what_is_said_outside_of_code(text: str, sa
 
 
 @given(TEXTS, TEXTS)
-@settings(max_examples=40, deadline=None)
 def test_a_word_file_opens_and_has_no_field(text: str, said: str) -> None:
     file = word_file(transcript(text, said), EN)
     assert docx.Document(io.BytesIO(file)).tables

@@ -6,7 +6,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 
 from answers.links import without_marks
 from answers.marks import mark_of
@@ -33,8 +33,6 @@ from graph.evidence import Claim, Mark, Message, Release, Section, Verdict
 from tests.wire.runs import ASSESSED, FAILURE, broken_runs, cancelled_runs, is_revised, runs
 from tests.wire.texts import citation, claim, source
 from text.mark_places import settled_end
-
-FAST = settings(max_examples=40, deadline=None)
 
 
 def written(index: int, text: str, *source_ids: str) -> list[AnyEvent]:
@@ -275,7 +273,6 @@ def test_what_has_left_and_fails_is_followed_by_a_correction() -> None:
     assert [each.position for each in held.feed(finished("Two."))] == [2]
 
 
-@FAST
 @given(runs())
 def test_every_section_of_every_run_is_told_once_and_in_order(log: list[Envelope]) -> None:
     held = SectionBuffer()
@@ -294,7 +291,6 @@ def test_every_section_of_every_run_is_told_once_and_in_order(log: list[Envelope
     assert "".join(piece for part in parts for piece in marked_pieces(part, footnote)) == marked_text(message, footnote)
 
 
-@FAST
 @given(runs())
 def test_no_claim_leaves_before_code_has_passed_it(log: list[Envelope]) -> None:
     held, checked_sections, over = SectionBuffer(), set[int](), False
@@ -319,7 +315,6 @@ def test_no_claim_leaves_before_code_has_passed_it(log: list[Envelope]) -> None:
             assert told or any(texts[index].startswith(part.text) for index in checked_sections)
 
 
-@FAST
 @given(broken_runs())
 def test_a_run_that_fails_tells_nothing_more(log: list[Envelope]) -> None:
     held = SectionBuffer()
@@ -329,7 +324,6 @@ def test_a_run_that_fails_tells_nothing_more(log: list[Envelope]) -> None:
     assert held.feed(FAILURE) == []
 
 
-@FAST
 @given(cancelled_runs())
 def test_a_cancelled_run_tells_what_was_finished(log: list[Envelope]) -> None:
     assume(not is_revised(log) and not fails_late(log))
@@ -436,7 +430,6 @@ def test_a_parenthesis_behind_a_mark_makes_no_link_of_it() -> None:
     )
 
 
-@FAST
 @given(runs())
 def test_the_answer_without_marks_is_the_answer(log: list[Envelope]) -> None:
     message = message_of(log)

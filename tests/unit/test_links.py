@@ -7,7 +7,7 @@ from itertools import pairwise
 from unittest.mock import patch
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
@@ -254,7 +254,6 @@ PIECES = st.lists(
 ).map("".join)  # fmt: skip
 
 
-@settings(max_examples=50)
 @given(PIECES, st.lists(st.integers(0, 80), max_size=6))
 @example("[a](/x", [3])
 @example("<é@evil.example>", [2])

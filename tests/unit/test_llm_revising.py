@@ -159,7 +159,7 @@ ENTRIES = st.recursive(
 )
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(entries=st.lists(ENTRIES, max_size=4))
 async def test_whatever_comes_only_faulty_sections_change_and_only_offered_ids_are_cited(scripted_openai, entries):
     scripted_openai.script(revised(*entries))

@@ -3,7 +3,7 @@
 import re
 from dataclasses import replace
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from api.dialects.citation_marks import JOINER, Mark, MarkedSection, bracket, footnote, marked_pieces, reference, utf16
@@ -16,7 +16,6 @@ from tests.wire.texts import citation, source
 from text.answer_markdown import units
 from text.mark_places import code_spans, settled_end
 
-FAST = settings(deadline=None, max_examples=50)
 ADDED = re.compile(r"\[\[9\d\]\]\(/s\)|\[(?:\^|ref:)?9\d\]")
 
 
@@ -55,7 +54,6 @@ def parts_of(section: FinalSection) -> list[FinalSection]:
     return parts
 
 
-@FAST
 @given(MARKDOWN, MARKS, st.integers(0, 1))
 def test_parts_join_to_the_whole(text: str, mark: Mark, position: int) -> None:
     section = section_of(text, position)
@@ -65,7 +63,6 @@ def test_parts_join_to_the_whole(text: str, mark: Mark, position: int) -> None:
     assert own == ("\n\n" * position + text if text else "").replace(JOINER, "").replace(" ", "")
 
 
-@FAST
 @given(MARKDOWN, MARKS, st.data())
 def test_parts_whose_marks_leave_once_a_judge_has_spoken_join_to_the_whole(
     text: str, mark: Mark, data: st.DataObject
@@ -88,7 +85,6 @@ def test_parts_whose_marks_leave_once_a_judge_has_spoken_join_to_the_whole(
     )
 
 
-@FAST
 @given(MARKDOWN, MARKS)
 def test_a_claim_is_where_it_is_said_to_be(text: str, mark: Mark) -> None:
     section = section_of(text)
@@ -98,7 +94,6 @@ def test_a_claim_is_where_it_is_said_to_be(text: str, mark: Mark) -> None:
         assert found.replace(JOINER, "") == each.claim["text"].replace(JOINER, "")
 
 
-@FAST
 @given(MARKDOWN, MARKS)
 def test_code_stays_byte_for_byte(text: str, mark: Mark) -> None:
     section = section_of(text)
@@ -108,7 +103,6 @@ def test_code_stays_byte_for_byte(text: str, mark: Mark) -> None:
         assert written[marked.start_of(start) : marked.end_of(end)] == text[start:end]
 
 
-@FAST
 @given(MARKDOWN, st.lists(st.integers(0, 200), max_size=6))
 def test_text_without_claims_may_leave_at_any_moment(text: str, cuts: list[int]) -> None:
     sent, start = "", 0

@@ -72,7 +72,7 @@ def proofs(message: Message) -> list[tuple[str, set[str]]]:
 
 
 @given(runs(), WANTED)
-@settings(max_examples=30, deadline=None, phases=(Phase.generate,))
+@settings(phases=(Phase.generate,))
 def test_text_and_spans_are_those_of_the_message(log: list[Envelope], wanted: CompletionForm) -> None:
     chunks = chunks_of(log, wanted)
     assume("error" not in chunks[-1] and not is_revised(log))
@@ -87,7 +87,7 @@ def test_text_and_spans_are_those_of_the_message(log: list[Envelope], wanted: Co
 
 
 @given(runs(), st.booleans())
-@settings(max_examples=30, deadline=None, phases=(Phase.generate,))
+@settings(phases=(Phase.generate,))
 def test_a_number_is_the_place_of_its_source_among_those_that_the_client_was_given(
     log: list[Envelope], events: bool
 ) -> None:
@@ -121,7 +121,7 @@ def is_source(chunk: dict[str, Any]) -> bool:
 
 
 @given(st.one_of(runs(), broken_runs(), cancelled_runs()), WANTED)
-@settings(max_examples=30, deadline=None, phases=(Phase.generate,))
+@settings(phases=(Phase.generate,))
 def test_whatever_happens_every_frame_but_an_error_is_a_chunk(log: list[Envelope], wanted: CompletionForm) -> None:
     chunks = chunks_of(log, wanted)
     failed = "error" in chunks[-1]

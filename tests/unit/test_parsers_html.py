@@ -1,7 +1,7 @@
 """HTML as manuals write it: what each block hangs on, its anchor, and what of a page is not its text."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graph.errors import UnreadableDocument
@@ -426,7 +426,6 @@ _TREES = st.lists(
 )
 
 
-@settings(max_examples=50, deadline=None)
 @given(_TREES)
 def test_blocks_of_any_tree_are_in_order_and_lose_no_word(parts: list[str]) -> None:
     html = "".join(parts)

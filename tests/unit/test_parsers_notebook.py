@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graph.errors import UnreadableDocument
@@ -84,7 +84,6 @@ CELL = st.fixed_dictionaries(
 )
 
 
-@settings(deadline=None)
 @given(st.lists(CELL | ANY, max_size=4) | ANY, ANY)
 def test_any_notebook(cells: Any, metadata: Any) -> None:
     try:

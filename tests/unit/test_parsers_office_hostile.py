@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graph.errors import UnreadableDocument
@@ -166,7 +166,6 @@ def check(data: bytes, name: str) -> None:
         assert error.message  # noqa: PT017
 
 
-@settings(deadline=None, max_examples=50, suppress_health_check=[HealthCheck.too_slow])
 @given(st.sampled_from(NAMES), st.data())
 def test_any_change_of_what_a_part_says(name: str, data: st.DataObject) -> None:
     """Values, names and elements of the parts are swapped, which archives and XML alone would let pass."""

@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.contract.hanging_blocks import hanging
@@ -76,7 +76,6 @@ VALUES = st.recursive(
 )
 
 
-@settings(deadline=None)
 @given(st.dictionaries(st.text("abc.[ é", max_size=5), VALUES, min_size=1, max_size=4))
 def test_every_value_is_found_below_its_path(value: dict[str, Any]) -> None:
     parsed = read(json.dumps(value), "x.json")
@@ -113,7 +112,6 @@ LINES = st.sampled_from(
 ) | st.text("ab{}()/*#\"' \t\r\f\x0b\u2028", max_size=12)
 
 
-@settings(deadline=None)
 @given(st.lists(LINES, min_size=1, max_size=25), st.sampled_from(SUFFIXES))
 def test_source_code_is_its_own_canonical_text(lines: list[str], suffix: str) -> None:
     text = "\n".join([*lines, "end"])

@@ -1,7 +1,7 @@
 """Quotes found on pages of PDF files whose every line is placed by hand."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.unit.placed_pdf import Placed, column, placed_pdf
@@ -22,7 +22,6 @@ def stands_at(box: Box, x: float, y: float) -> bool:
     return abs(box.left - x) < 2 and box.top < HEIGHT - y <= box.bottom + 3
 
 
-@settings(max_examples=40, deadline=None)
 @given(x=st.integers(20, 300), y=st.integers(30, 800), turned=st.sampled_from([0, 90, 180, 270]))
 def test_a_line_is_found_where_it_was_placed(x: int, y: int, turned: int) -> None:
     place = found(placed_pdf([[Placed(x, y, "Lamps burn at night.")]], rotated=turned), "Lamps burn at night.")

@@ -2,7 +2,7 @@
 
 import re
 
-from hypothesis import given, settings
+from hypothesis import given
 
 from api.dialects.ai_sdk.answer_draft import AnswerDraft, DraftChange
 from api.dialects.citation_marks import JOINER, bracket, marked_text, placed_claims
@@ -19,10 +19,7 @@ from graph.events import (
 from tests.wire.runs import cancelled_runs, runs
 from tests.wire.texts import citation, claim, source
 
-FAST = settings(max_examples=30, deadline=None)
 
-
-@FAST
 @given(runs())
 def test_a_claim_is_where_it_is_said_to_be(log: list[Envelope]) -> None:
     end = log[-1].event
@@ -33,7 +30,6 @@ def test_a_claim_is_where_it_is_said_to_be(log: list[Envelope]) -> None:
         assert re.sub(r"\[\d+\]", "", found).replace(JOINER, "") == placed.claim["text"].replace(JOINER, "")
 
 
-@FAST
 @given(runs() | cancelled_runs())
 def test_a_draft_ends_as_the_finished_answer(log: list[Envelope]) -> None:
     drafted = AnswerDraft(bracket)

@@ -3,7 +3,7 @@
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from api.dialects.citation_marks import bracket, marked_pieces
@@ -97,7 +97,6 @@ def test_code_waits_until_its_fence_is_closed_while_it_is_written() -> None:
 LINES = st.lists(st.sampled_from(["a = 1", "  b()", "", "\tc", "d  ", "```", "~~~~", "    e"]), max_size=6)
 
 
-@settings(deadline=None, max_examples=50)
 @given(LINES, LINES, st.sampled_from(["```", "~~~", "    "]))
 def test_whatever_is_found_is_the_code_line_by_line(stored: list[str], written: list[str], fence: str) -> None:
     code = "\n".join(stored).strip("\n ")

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from itertools import pairwise
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from answers.citations import build_claim, context_of_quote
@@ -103,7 +103,6 @@ def test_a_run_stays_below_its_limit() -> None:
 WORDS = st.sampled_from(["Dogs bark.", "Cats sleep.", "Fish swim in 3 seas.", "- Birds fly.", "1. Bees hum.", "Rain?"])
 
 
-@settings(deadline=None, max_examples=50)
 @given(st.lists(WORDS, min_size=1, max_size=8), st.lists(WORDS, max_size=5), st.sampled_from([" ", "\n", "\n\n"]))
 def test_quotes_are_exact_and_the_same_however_much_of_the_answer_is_known(
     said: list[str], written: list[str], between: str
@@ -129,7 +128,6 @@ def test_quotes_are_exact_and_the_same_however_much_of_the_answer_is_known(
     assert told_growing == cited(answer, claims, of)
 
 
-@settings(deadline=None, max_examples=50)
 @given(st.lists(WORDS, min_size=1, max_size=6), st.integers(0, 6), st.booleans(), st.data())
 def test_a_mark_is_sent_once_and_where_the_stored_answer_has_it(
     said: list[str], early: int, stops: bool, data: st.DataObject

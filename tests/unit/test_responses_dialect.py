@@ -4,7 +4,7 @@ import json
 from itertools import groupby
 from typing import Any
 
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from api.dialects.citation_marks import JOINER
@@ -15,7 +15,6 @@ from tests.api.reading import parse_frames
 from tests.unit.test_openai_dialect import assert_numbers_lead_to_what_is_cited, ended
 from tests.wire.runs import broken_runs, cancelled_runs, is_revised, rewritten_runs, runs
 
-EXAMPLES = settings(max_examples=40, deadline=None)
 ANY_RUN = st.one_of(runs(), broken_runs(), cancelled_runs(), rewritten_runs())
 ENDS = {"completed": "response.completed", "cancelled": "response.incomplete", "failed": "response.failed"}
 
@@ -33,7 +32,6 @@ def message_of(response: dict[str, Any]) -> dict[str, Any]:
     return parts[0] if parts else {"text": "", "annotations": []}
 
 
-@EXAMPLES
 @given(log=ANY_RUN)
 def test_events_are_numbered_and_every_item_is_added_once_and_done_once(log: list[Envelope]) -> None:
     events = events_of(log)
@@ -50,7 +48,6 @@ def test_events_are_numbered_and_every_item_is_added_once_and_done_once(log: lis
         assert [item["id"] for item in end["response"]["output"]] == ids
 
 
-@EXAMPLES
 @given(log=ANY_RUN)
 def test_the_deltas_are_the_text_and_its_annotations_are_those_of_the_response(log: list[Envelope]) -> None:
     events = events_of(log)
@@ -62,7 +59,6 @@ def test_the_deltas_are_the_text_and_its_annotations_are_those_of_the_response(l
         assert (message["text"], message["annotations"]) == (text, [event["annotation"] for event in added])
 
 
-@EXAMPLES
 @given(log=runs())
 def test_each_span_is_a_cited_claim_and_the_whole_response_is_that_of_the_stream(log: list[Envelope]) -> None:
     end = ended(log)
@@ -77,7 +73,6 @@ def test_each_span_is_a_cited_claim_and_the_whole_response_is_that_of_the_stream
         assert whole == streamed
 
 
-@EXAMPLES
 @given(log=runs())
 def test_a_number_is_the_place_of_its_source_among_the_addresses_that_are_cited(log: list[Envelope]) -> None:
     assume(not is_revised(log))
@@ -88,7 +83,6 @@ def test_a_number_is_the_place_of_its_source_among_the_addresses_that_are_cited(
     assert_numbers_lead_to_what_is_cited(message["text"], sources, ended(log).message)
 
 
-@EXAMPLES
 @given(log=ANY_RUN, data=st.data())
 def test_a_stream_that_is_joined_again_goes_on_behind_the_last_event(log: list[Envelope], data: st.DataObject) -> None:
     events = events_of(log)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from graph.errors import ConfigurationError
@@ -37,7 +37,6 @@ def one_grapheme(text: str) -> bool:
     return not any(is_boundary(text, offset) for offset in range(1, len(text)))
 
 
-@settings(deadline=None)
 @given(TEXTS, SIZES)
 @example("", SegmentSize(5))
 @example("\r\n" * 50, SegmentSize(1))
@@ -57,7 +56,6 @@ def test_segments_partition_any_text_and_keep_to_their_size(text: str, size: Seg
         assert measure(body, size) <= size.limit or one_grapheme(body)
 
 
-@settings(deadline=None)
 @given(TEXTS, st.integers(1, 60))
 @example("。\u0301", 1)
 @example("a\n\n \u0301b", 1)
@@ -67,7 +65,6 @@ def test_no_cut_falls_inside_a_grapheme(text: str, limit: int) -> None:
         assert is_boundary(parsed.text, span.start)
 
 
-@settings(deadline=None)
 @given(st.lists(TEXTS, min_size=1, max_size=5), SIZES)
 def test_a_segment_lies_on_one_page(pages: list[str], size: SegmentSize) -> None:
     parsed = read_text("\f".join(page.replace("\f", " ") for page in pages))

@@ -5,7 +5,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 
 from api.dialects.self_rag.encoder import SelfRagEncoder
 from graph.events import (
@@ -105,7 +105,6 @@ def test_an_answer_that_is_written_again_in_other_words_ends_with_an_error() -> 
     assert set(told[-1][1]) == {"message"}
 
 
-@settings(max_examples=40, deadline=None)
 @given(runs())
 def test_every_run_is_told_in_order_and_every_mark_is_in_the_list_before_it(log: list[Envelope]) -> None:
     told = heard(log)
@@ -120,20 +119,17 @@ def test_every_run_is_told_in_order_and_every_mark_is_in_the_list_before_it(log:
             assert not re.search(r"\[ref:?\d*$", data["delta"])
 
 
-@settings(max_examples=30, deadline=None)
 @given(runs(abstained, direct))
 def test_nothing_is_assessed_where_nothing_was_claimed(log: list[Envelope]) -> None:
     assert "assessment" not in [event for event, _ in heard(log)]
 
 
-@settings(max_examples=30, deadline=None)
 @given(runs(answered))
 def test_a_retrieval_comes_before_the_text_that_rests_on_it(log: list[Envelope]) -> None:
     events = [event for event, _ in heard(log)]
     assert events[1] == "retrieval"
 
 
-@settings(max_examples=30, deadline=None)
 @given(cancelled_runs())
 def test_a_run_that_was_stopped_is_not_called_completed(log: list[Envelope]) -> None:
     assert heard(log)[-1][0] == "error"

@@ -1,6 +1,6 @@
 """The fold of a run's events: what holds after any beginning of any run, and at its end."""
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from answers.standing import RunView, SectionView, view_run
@@ -20,8 +20,6 @@ from graph.events import (
 from graph.evidence import Claim, Disagreement, Section, Verdict
 from tests.wire.runs import ASSESSED, FAILURE, broken_runs, cancelled_runs, rewritten_runs, runs
 from tests.wire.texts import citation, claim, source
-
-FAST = settings(max_examples=30, deadline=None)
 
 
 def finished(index: int, text: str, *source_ids: str) -> SectionFinished:
@@ -49,7 +47,6 @@ def events_of(log: list[Envelope]) -> list[AnyEvent]:
     return [envelope.event for envelope in log]
 
 
-@FAST
 @given(runs() | rewritten_runs())
 def test_before_the_end_the_sections_are_those_of_the_finished_message(log: list[Envelope]) -> None:
     *before, end = events_of(log)
@@ -62,7 +59,6 @@ def test_before_the_end_the_sections_are_those_of_the_finished_message(log: list
     assert view.sources == (end.message["sources"] or end.message.get("nearest", []))
 
 
-@FAST
 @given(runs() | rewritten_runs() | cancelled_runs() | broken_runs(), st.data())
 def test_what_holds_after_any_beginning_of_a_run(log: list[Envelope], data: st.DataObject) -> None:
     events = events_of(log)[: data.draw(st.integers(0, len(log)))]
@@ -90,7 +86,6 @@ def test_what_holds_after_any_beginning_of_a_run(log: list[Envelope], data: st.D
     assert all(first.stage in ("finished", "checked") for first in view.first.values())
 
 
-@FAST
 @given(runs(), st.data())
 def test_a_fold_goes_on_from_anywhere(log: list[Envelope], data: st.DataObject) -> None:
     events = events_of(log)

@@ -8,7 +8,7 @@ from email.utils import format_datetime
 
 import httpx2
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
@@ -175,7 +175,6 @@ async def test_the_key_is_never_logged(web: ScriptedWeb, serper: Serper, caplog:
     assert KEY not in repr(web.settings)
 
 
-@settings(deadline=None, max_examples=50)
 @given(
     st.recursive(
         st.none() | st.booleans() | st.integers() | st.text(),

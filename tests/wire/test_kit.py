@@ -18,7 +18,7 @@ from api.app import create_app
 from api.dialects.registry import DIALECTS
 from graph.entrypoint import open_citewell
 from graph.evidence import Identity
-from tests.api.conftest import HANDBOOK, LIBRARY, shared_client, with_model
+from tests.api.conftest import HANDBOOK, LIBRARY, library, shared_client, with_model
 from tests.api.reading import parse_frames
 from tests.api.serving import client_of
 from tests.scripted_openai import Break, Fail, Hold, Reply, Say, ScriptedOpenAI
@@ -29,7 +29,7 @@ from tools.retrieval.hybrid_search import HybridSearcher
 from tools.settings import ModelSettings, Settings
 from tools.storage.embedded import EmbeddedServer
 
-__all__ = ["shared_client"]
+__all__ = ["library", "shared_client"]
 
 LEAVE = "How many days of annual leave does an employee get?"
 SAID = "Every employee gets 25 days of annual leave a year."

@@ -7,7 +7,7 @@ import json
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from answers.marks import marked_citations
@@ -30,7 +30,6 @@ from tests.wire.runs import (
     runs,
 )
 
-EXAMPLES = settings(max_examples=25, deadline=None)
 # What was revised is told anew, or replaced by the end; others are followed by a correction.
 RETRACTING = {"native", "id_citations", "conversation"}
 
@@ -109,7 +108,6 @@ def test_every_dialect_has_an_adapter_for_the_kit() -> None:
     assert {name: ADAPTERS[name]().name for name in ADAPTERS} == {name: name for name in ADAPTERS}
 
 
-@EXAMPLES
 @given(log=runs())
 def test_every_dialect_tells_the_same_answer_and_the_same_citations(log: list[Envelope]) -> None:
     whole = whole_of(log)
@@ -119,7 +117,6 @@ def test_every_dialect_tells_the_same_answer_and_the_same_citations(log: list[En
     assert {told[name].ended for name in DIALECTS} == {"done"}
 
 
-@EXAMPLES
 @given(log=broken_runs())
 def test_every_dialect_ends_a_broken_run_with_its_error(log: list[Envelope]) -> None:
     for name, heard in all_heard(log).items():
@@ -127,7 +124,6 @@ def test_every_dialect_ends_a_broken_run_with_its_error(log: list[Envelope]) -> 
         assert heard.error_code in (FAILURE.code, None), name
 
 
-@EXAMPLES
 @given(log=cancelled_runs())
 def test_no_dialect_gives_a_run_that_was_stopped_other_words(log: list[Envelope]) -> None:
     told, message = all_heard(log), message_of(log)
@@ -143,7 +139,6 @@ def test_no_dialect_gives_a_run_that_was_stopped_other_words(log: list[Envelope]
             assert [each["text"] for each in message["sections"] if each["text"] not in heard.answer] == [], name
 
 
-@EXAMPLES
 @given(log=rewritten_runs())
 def test_an_answer_that_a_crash_has_changed_is_told_as_it_ends_or_ends_with_an_error(log: list[Envelope]) -> None:
     whole = whole_of(log)
@@ -153,7 +148,6 @@ def test_an_answer_that_a_crash_has_changed_is_told_as_it_ends_or_ends_with_an_e
     assert (told["native"].ended, told["id_citations"].ended) == ("done", "done")  # these two can take text back
 
 
-@EXAMPLES
 @given(log=runs(), data=st.data())
 def test_a_stream_that_is_cut_and_rejoined_gives_the_same(log: list[Envelope], data: st.DataObject) -> None:
     for name in (name for name in DIALECTS if ADAPTERS[name]().resumes):
@@ -162,7 +156,6 @@ def test_a_stream_that_is_cut_and_rejoined_gives_the_same(log: list[Envelope], d
         assert head + b"".join(stream(name, log, last_seen(head))) == b"".join(whole), name
 
 
-@EXAMPLES
 @given(log=runs(), data=st.data())
 def test_a_log_that_is_heard_from_anywhere_ends_in_the_same_bytes(log: list[Envelope], data: st.DataObject) -> None:
     after = data.draw(st.integers(0, len(log) - 1))

@@ -58,7 +58,7 @@ class Cluster:
 
     async def refuse_too_small(self, cpus: float) -> None:
         """Raise ConfigurationError where the cluster has fewer processors: Ray would wait for them without a word."""
-        has = float((await self._call(_resources)).get("CPU", 0))
+        has = float((await self._call(lambda: _imported().cluster_resources())).get("CPU", 0))
         if has < cpus:
             raise ConfigurationError(
                 f"The cluster has {has:g} processors; {self.tasks} tasks, with what stores for them, need {cpus:g}.",
@@ -164,11 +164,6 @@ def _imported() -> Any:
             "`--on ray` needs the package ray with its data sets.", suggestion="Install citewell[ray]."
         ) from error
     return ray
-
-
-def _resources() -> dict[str, float]:
-    found: dict[str, float] = _imported().cluster_resources()
-    return found
 
 
 def _shutdown() -> None:

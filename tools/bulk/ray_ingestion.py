@@ -13,6 +13,7 @@ from uuid import uuid4
 
 from graph.errors import CitewellError, DatabaseUnavailable
 from graph.evidence import Identity
+from tools.bulk.actors import own_release
 from tools.bulk.cluster import Cluster, Dataset, settings_on_nodes
 from tools.bulk.stages import EmbedFiles, ReadFiles, StoreFiles, Work
 from tools.concurrency.tasks import cancel_and_wait
@@ -80,7 +81,7 @@ class RayIngestion:
     def _stages(self, claims: Claims, numbers: list[int]) -> Dataset:
         from ray.data import ActorPoolStrategy, from_items
 
-        work = Work.of(self._settings, claims.job_id, claims.owner)
+        work = Work(self._settings, claims.job_id, claims.owner, own_release())
         given = {"fn_constructor_args": (work,), "batch_size": None, "batch_format": "pyarrow"}
         blocks = -(-len(numbers) // FILES_OF_A_TASK)
         readers = min(self._cluster.tasks, blocks)
@@ -97,10 +98,8 @@ class RayIngestion:
             return await claims.waiting(connection, MOST_AT_ONCE)
 
     async def _has_advanced(self, identity: Identity, before: Job) -> bool:
-        now = (await self._jobs.get(identity, before.job_id)).counts
-        return now["stored"] + now["unchanged"] + now["refused"] > sum(
-            before.counts[each] for each in ("stored", "unchanged", "refused")
-        )
+        now = await self._jobs.get(identity, before.job_id)
+        return _ended(now) > _ended(before)
 
     async def _leave(self, claims: Claims) -> None:
         """Give back what tasks that were ended had claimed, and refuse what ended too many of them."""
@@ -132,6 +131,10 @@ class RayIngestion:
             except CitewellError as error:
                 log.warning("the leases of the job %s could not be extended: %s", claims.job_id, error.message)
             await asyncio.sleep(beat)
+
+
+def _ended(job: Job) -> int:
+    return job.counts["stored"] + job.counts["unchanged"] + job.counts["refused"]
 
 
 async def reports_of(jobs: Jobs, identity: Identity, job: Job) -> AsyncIterator[Report]:

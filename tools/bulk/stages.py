@@ -8,7 +8,7 @@ import pickle
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from tools.bulk.actors import Actor, Table, own_release
+from tools.bulk.actors import Actor, Table
 from tools.bulk.storing import FileTasks, Read
 from tools.settings import Settings
 
@@ -21,11 +21,6 @@ class Work:
     job_id: str
     owner: str
     release: str
-
-    @classmethod
-    def of(cls, settings: Settings, job_id: str, owner: str) -> "Work":
-        """Return the work of this release of Citewell."""
-        return cls(settings, job_id, owner, own_release())
 
 
 class FileActor(Actor[FileTasks]):

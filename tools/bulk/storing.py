@@ -12,7 +12,6 @@ from psycopg.errors import UniqueViolation
 from graph.errors import CitewellError, DatabaseUnavailable
 from tools.embeddings.embedder import open_embedder
 from tools.library.claimed_files import (
-    MOST_TRIES,
     ClaimedFile,
     LeaseLost,
     is_held,
@@ -154,13 +153,8 @@ class FileTasks:
                 await self._fail(each.claimed, outcome, each.seconds)
 
     async def _fail(self, claimed: ClaimedFile, error: Exception, seconds: float) -> None:
-        again = False
-        if not isinstance(error, CitewellError):
-            log.error("the file %s could not be stored", claimed.name, exc_info=error)
-            error = CitewellError("The file could not be stored for an internal reason.")
-            again = claimed.tries < MOST_TRIES
         with suppress(DatabaseUnavailable):  # then its lease runs out
-            await record_failed(self._database, claimed, error, seconds, again=again)
+            await record_failed(self._database, claimed, error, seconds)
 
     async def _while_held(self, claimed: ClaimedFile, work: Coroutine[Any, Any, T]) -> T:
         """Do work on a file, which is ended where the file is cancelled. Raises LeaseLost then."""

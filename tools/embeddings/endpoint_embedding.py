@@ -19,9 +19,7 @@ from tools.web.endpoint_reason import endpoint_reason
 from tools.web.retry_after import retry_after
 
 if TYPE_CHECKING:
-    from langchain_openai import OpenAIEmbeddings
     from openai import APIStatusError, AsyncOpenAI
-    from openai.resources import AsyncEmbeddings
     from openai.types import CreateEmbeddingResponse
 
 ATTEMPTS = 2  # for a question, which is searched for by its words if this fails
@@ -52,8 +50,6 @@ KNOWN_DIMENSIONS = FULL_DIMENSIONS | {
     "nomic-embed-text": 768,
     "nomic-embed-text-v1.5": 768,
 }
-
-
 # Models for English alone. What they make of another language is as good as nothing.
 ENGLISH_ONLY = {
     "all-minilm",
@@ -74,43 +70,12 @@ class _Refused(Exception):
     """A request that an endpoint refuses as it is; the message is the endpoint's own."""
 
 
-class ChargedEmbeddings:
-    """The SDK's embeddings, whose tokens are charged to the account of whoever asks for them."""
-
-    def __init__(self, embeddings: "AsyncEmbeddings", model: str) -> None:
-        self._embeddings = embeddings
-        self._model = model
-
-    async def create(self, **request: Any) -> "CreateEmbeddingResponse":
-        """Request embeddings. Raises as the SDK's own method."""
-        response = await self._embeddings.create(**request)
-        if (account := current_account()) is not None:
-            counted: dict[str, Any] = response.usage.to_dict() if response.usage else {}
-            reported: int = counted.get("total_tokens") or counted.get("prompt_tokens") or 0
-            texts = request.get("input", ())
-            tokens = reported or sum(len(text) for text in texts if isinstance(text, str)) // 4
-            account.charge(
-                self._model,
-                ModelUse(
-                    calls=1,
-                    input_tokens=tokens,
-                    cached_tokens=0,
-                    output_tokens=0,
-                    estimated_calls=0 if reported else 1,
-                ),
-                embedding=True,
-            )
-        return response
-
-
 class EndpointEmbedder:
     """An embedder that calls ``/v1/embeddings``. Create it with ``connect``, and ``close`` it after use."""
 
     scale: SimilarityScale = FITTED
 
-    def __init__(
-        self, settings: EmbeddingSettings, dimension: int, client: "AsyncOpenAI", embeddings: "OpenAIEmbeddings"
-    ) -> None:
+    def __init__(self, settings: EmbeddingSettings, dimension: int, client: "AsyncOpenAI") -> None:
         self.model = settings.model
         self.dimension = dimension
         self._knows_all = known_name(settings.model) not in ENGLISH_ONLY
@@ -118,7 +83,10 @@ class EndpointEmbedder:
         self._most_characters = settings.batch_characters
         self._too_long: int | None = None  # characters of the shortest text that was refused for itself
         self._client = client
-        self._embeddings = embeddings
+        # Not every endpoint supports base64, the SDK's default.
+        self._options: dict[str, Any] = {"model": settings.model, "encoding_format": "float"}
+        if FULL_DIMENSIONS.get(known_name(settings.model), dimension) != dimension:
+            self._options["dimensions"] = dimension
 
     @classmethod
     async def connect(cls, settings: EmbeddingSettings) -> "EndpointEmbedder":
@@ -127,7 +95,7 @@ class EndpointEmbedder:
         Raises EmbeddingUnavailable if it does not answer then, ConfigurationError if its vectors can't be stored.
         """
         dimension = settings.dimension or KNOWN_DIMENSIONS.get(known_name(settings.model), 0)
-        embedder = cls(settings, dimension, *await asyncio.to_thread(_clients, settings, dimension))
+        embedder = cls(settings, dimension, await asyncio.to_thread(_client, settings))
         if not dimension:
             try:
                 await embedder._ask_dimension()
@@ -187,7 +155,9 @@ class EndpointEmbedder:
         while True:
             try:
                 with model_call("embeddings", self.model, str(self._client.base_url)):
-                    return np.asarray(await self._embeddings.aembed_documents(texts), np.float32)
+                    reply = await self._client.embeddings.create(input=texts, **self._options)
+                    self._charge(reply, texts)
+                    return np.asarray([each.embedding for each in reply.data], np.float32)
             except APIStatusError as error:
                 failure, wait = self._failure(error), retry_after(error.response.headers)
                 if error.status_code not in BUSY or not waits:
@@ -202,6 +172,17 @@ class EndpointEmbedder:
                 raise EmbeddingUnavailable("The embedding endpoint's reply cannot be read.") from error
             own_wait = waits.pop(0)
             await asyncio.sleep(min(own_wait if wait is None else wait, LONGEST_WAIT))
+
+    def _charge(self, reply: "CreateEmbeddingResponse", texts: list[str]) -> None:
+        """Charge the tokens of a request to the account of whoever asks for it."""
+        if (account := current_account()) is not None:
+            counted: dict[str, Any] = reply.usage.to_dict() if reply.usage else {}
+            reported: int = counted.get("total_tokens") or counted.get("prompt_tokens") or 0
+            tokens = reported or sum(map(len, texts)) // 4
+            use = ModelUse(
+                calls=1, input_tokens=tokens, cached_tokens=0, output_tokens=0, estimated_calls=0 if reported else 1
+            )
+            account.charge(self.model, use, embedding=True)
 
     def _failure(self, error: "APIStatusError") -> "EmbeddingUnavailable | _Refused":
         secrets = (self._client.api_key, self._client.base_url.host)
@@ -291,20 +272,9 @@ def known_name(model: str) -> str:
     return model.rsplit("/", 1)[-1].partition(":")[0].lower()
 
 
-def _clients(settings: EmbeddingSettings, dimension: int) -> "tuple[AsyncOpenAI, OpenAIEmbeddings]":
-    from langchain_openai import OpenAIEmbeddings
+def _client(settings: EmbeddingSettings) -> "AsyncOpenAI":
     from openai import AsyncOpenAI
 
     # The client refuses an empty key, and local endpoints need none.
     key = settings.api_key.get_secret_value() or "none"
-    client = AsyncOpenAI(base_url=settings.base_url, api_key=key, timeout=REQUEST_SECONDS, max_retries=0)
-    embeddings = OpenAIEmbeddings(
-        model=settings.model,
-        client=client.embeddings,  # never used; without it, OpenAIEmbeddings would create a blocking client
-        async_client=ChargedEmbeddings(client.embeddings, settings.model),
-        chunk_size=settings.batch_texts,
-        check_embedding_ctx_length=False,
-        dimensions=dimension if FULL_DIMENSIONS.get(known_name(settings.model), dimension) != dimension else None,
-        model_kwargs={"encoding_format": "float"},  # not every endpoint supports base64, the default
-    )
-    return client, embeddings
+    return AsyncOpenAI(base_url=settings.base_url, api_key=key, timeout=REQUEST_SECONDS, max_retries=0)

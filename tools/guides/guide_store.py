@@ -97,11 +97,8 @@ class GuideStore:
 
     async def keep_follow_ups(self, message_id: str, questions: Sequence[Mapping[str, Any]]) -> None:
         """Store the questions that follow an answer; none is one of the findings."""
-        row = {
-            "message_id": message_id,
-            "questions": Jsonb([dict(each) for each in questions]),
-            "made_by": self._made_by,
-        }
+        found = Jsonb([dict(each) for each in questions])
+        row = {"message_id": message_id, "questions": found, "made_by": self._made_by}
         await self._database.execute(_KEEP_FOLLOW_UPS, row)
 
     async def _scope(self, identity: Identity, document_ids: Sequence[str]) -> dict[str, Any]:

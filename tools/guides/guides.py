@@ -7,7 +7,7 @@ deployment wants it, those that its model proposes. None is offered that was not
 import asyncio
 import logging
 import time
-from collections.abc import Coroutine, Iterable, Sequence
+from collections.abc import Coroutine, Iterable, Mapping, Sequence
 from typing import Any, Literal, cast
 
 from typing_extensions import TypedDict
@@ -22,7 +22,7 @@ from tools.concurrency.tasks import cancel_and_wait
 from tools.guides.guide_store import GuideStore
 from tools.guides.outlines import GuideHeading, GuideSentence, first_sentences, guide_outline
 from tools.guides.own_questions import Candidate, names_a_matter, own_questions
-from tools.guides.proving import Proven, Prover
+from tools.guides.proving import Prover
 from tools.sessions.history import StoredMessage
 from tools.sessions.session_store import Sessions
 from tools.spending.charges import Spending
@@ -166,16 +166,16 @@ class Guides:
         guides = await self._guides_of(identity, last.body) if opens else []
         if last.outcome == "abstained":
             return FollowUps(message_id=last.message_id if guides else None, questions=[], guides=guides)
-        stored = await self._store.follow_ups(identity, last.message_id)
-        if stored is None:
-            key = ("answer", last.message_id)
+        made = await self._store.follow_ups(identity, last.message_id)
+        if made is None:
             work = self._make_follow_ups(identity, last, history.messages)
-            made: list[dict[str, Any]] = await asyncio.shield(self._begin(key, work))
-        else:
-            made = stored
+            begun: asyncio.Task[list[dict[str, Any]]] = self._begin(("answer", last.message_id), work)
+            made = await asyncio.shield(begun)
         allowed = await self._store.versions(identity, [each["document_id"] for each in made])
         fresh = [each for each in made if allowed.get(each["document_id"]) == each["version"]]
-        return FollowUps(message_id=last.message_id, questions=[_question(each) for each in fresh], guides=guides)
+        names = ProvenQuestion.__annotations__
+        questions = [cast(ProvenQuestion, {name: each[name] for name in names}) for each in fresh]
+        return FollowUps(message_id=last.message_id, questions=questions, guides=guides)
 
     async def _guides_of(self, identity: Identity, body: dict[str, Any]) -> list[Guide]:
         """Return the guides of the first documents that an answer quotes, or that came nearest."""
@@ -222,14 +222,13 @@ class Guides:
         segments = pages[0].segments if pages else ()
         title = pages[0].title if pages else ""
         sentences, outline, own = await asyncio.to_thread(_read, segments)
-        proven = await self._questions(identity, own, segments)
         guide = Guide(
             document_id=document_id,
             title=title,
             version=version,
             sentences=sentences,
             outline=outline,
-            questions=[_as_json(each, title) for each in proven],
+            questions=await self._questions(identity, own, segments),
         )
         await self._store.keep_guide(identity, document_id, version, guide)
         return guide
@@ -241,14 +240,11 @@ class Guides:
         quoted = [(each["document_id"], each["start"], each["end"]) for each in citations]
         asked = [message.content for message in messages if message.role == "user"]
         around = await self._neighbours(identity, answer)
-        titles = {segment.document_id: segment.title for segment in around}
-        versions = await self._store.versions(identity, list(titles))
+        versions = await self._store.versions(identity, list({segment.document_id for segment in around}))
         own = await asyncio.to_thread(_nearest_questions, around)
         proven = await self._questions(identity, own, around, asked=asked, quoted=quoted)
-        made = [
-            {**_as_json(each, titles[each.document_id]), "version": versions[each.document_id]}
-            for each in proven
-            if each.document_id in versions
+        made: list[dict[str, Any]] = [
+            {**each, "version": versions[each["document_id"]]} for each in proven if each["document_id"] in versions
         ]
         await self._store.keep_follow_ups(answer.message_id, made)
         return made
@@ -280,19 +276,20 @@ class Guides:
         *,
         asked: Sequence[str] = (),
         quoted: Sequence[tuple[str, int, int]] = (),
-    ) -> list[Proven]:
+    ) -> list[ProvenQuestion]:
         """Return up to three questions that are answered: those of the segments, and a model's where these are fewer.
 
         None is one of those ``asked``, or is answered by what was ``quoted`` already.
         """
         if self._by == "off":
             return []
-        proven = await self._proven(own, identity, asked, quoted)
+        titles = {segment.document_id: segment.title for segment in segments}
+        proven = await self._proven(own, titles, identity, asked, quoted)
         if len(proven) < OFFERED:
-            before = [each.question for each in proven]
+            before = [each["question"] for each in proven]
             proposed = await self._proposed(identity, segments[:MODEL_SEGMENTS], asked=[*asked, *before])
-            taken = [*quoted, *((each.document_id, each.start, each.end) for each in proven)]
-            proven += await self._proven(proposed, identity, asked, taken)
+            taken = [*quoted, *((each["document_id"], each["start"], each["end"]) for each in proven)]
+            proven += await self._proven(proposed, titles, identity, asked, taken)
         return proven[:OFFERED]
 
     async def _proposed(
@@ -324,12 +321,13 @@ class Guides:
     async def _proven(
         self,
         candidates: Iterable[Candidate],
+        titles: Mapping[str, str],
         identity: Identity,
         asked: Sequence[str],
         quoted: Sequence[tuple[str, int, int]],
-    ) -> list[Proven]:
+    ) -> list[ProvenQuestion]:
         """Ask questions in their order until three were answered, each of another place, or it takes too long."""
-        proven: list[Proven] = []
+        proven: list[ProvenQuestion] = []
         known = {_bare(question) for question in asked}
         taken = list(quoted)
         tried = 0
@@ -343,8 +341,19 @@ class Guides:
             tried += 1
             found = await self._prover.prove(candidate, identity)
             if found is not None:
-                proven.append(found)
                 taken.append(place)
+                proven.append(
+                    ProvenQuestion(
+                        question=candidate.question,
+                        language=language(candidate.question),
+                        document_id=candidate.document_id,
+                        title=titles[candidate.document_id],
+                        segment_id=found["segment_id"],
+                        start=found["start"],
+                        end=found["end"],
+                        quote=found["quote"],
+                    )
+                )
         return proven
 
 
@@ -377,23 +386,6 @@ def _bare(question: str) -> str:
     return fold_case(question).strip(" ?？.。!！")
 
 
-def _as_json(proven: Proven, title: str) -> ProvenQuestion:
-    return ProvenQuestion(
-        question=proven.question,
-        language=language(proven.question),
-        document_id=proven.document_id,
-        title=title,
-        segment_id=proven.segment_id,
-        start=proven.start,
-        end=proven.end,
-        quote=proven.quote,
-    )
-
-
-def _question(row: dict[str, Any]) -> ProvenQuestion:
-    return cast(ProvenQuestion, {name: row[name] for name in ProvenQuestion.__annotations__})
-
-
 def _guide(row: dict[str, Any]) -> Guide:
     return cast(Guide, {name: row[name] for name in Guide.__annotations__})
 
@@ -407,8 +399,9 @@ def _beginning(guide: Guide) -> GuideBeginning:
 
 def _offered(guides: Sequence[Guide], languages: Sequence[str]) -> list[ProvenQuestion]:
     """Return three questions: the first of each document, then the second, those in a wanted language before others."""
+    ranks = {spoken: languages.index(spoken) for spoken in languages}
     ranked = [
-        (_rank(question["language"], languages), round_, document, question)
+        (ranks.get(question["language"], len(languages)), round_, document, question)
         for document, guide in enumerate(guides)
         for round_, question in enumerate(guide["questions"])
     ]
@@ -416,7 +409,3 @@ def _offered(guides: Sequence[Guide], languages: Sequence[str]) -> list[ProvenQu
     for _, _, _, question in sorted(ranked, key=lambda each: each[:3]):
         found.setdefault(_bare(question["question"]), question)
     return list(found.values())[:OFFERED]
-
-
-def _rank(spoken: str, languages: Sequence[str]) -> int:
-    return languages.index(spoken) if spoken in languages else len(languages)

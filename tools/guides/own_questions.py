@@ -120,8 +120,5 @@ def names_a_matter(question: str) -> bool:
         return False
     content = [word for word in content_words(question) if not word[0].isdigit()]
     sentence_case = language(question) != "de" and any(word[0].islower() for word in question.split()[1:])
-    return any(not word[0].isupper() for word in content) if sentence_case else bool(content[1:] or _uncased(content))
-
-
-def _uncased(words: Sequence[str]) -> bool:
-    return any(not (word[0].isupper() or word[0].islower()) for word in words)
+    uncased = any(not (word[0].isupper() or word[0].islower()) for word in content)
+    return any(not word[0].isupper() for word in content) if sentence_case else bool(content[1:] or uncased)

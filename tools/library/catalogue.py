@@ -66,19 +66,15 @@ async def read_stored_documents(
 
 async def write_document_rows(connection: Connection, workspace: int, documents: Sequence[ReadyDocument]) -> None:
     """Insert documents, or update everything except their creation date; a deleted document is restored."""
-    rows = [
-        [workspace, document.document_id, document.content_hash, *_values(document.fields)] for document in documents
-    ]
+    rows = []
+    for document in documents:
+        values = [getattr(document.fields, name) for name in _FIELDS]
+        jsons = [Jsonb(value) if isinstance(value, dict) else value for value in values]
+        rows.append([workspace, document.document_id, document.content_hash, *jsons])
+    if await value_of(connection, _ANY_DELETED, [workspace, [document.document_id for document in documents]]):
+        await new_version(connection, workspace)
     async with connection.cursor() as cursor:
-        await cursor.execute(_ANY_DELETED, [workspace, [document.document_id for document in documents]])
-        if await cursor.fetchone():
-            await new_version(connection, workspace)
         await cursor.executemany(_WRITE, rows)
-
-
-def _values(values: DocumentFields) -> list[Any]:
-    inner = [getattr(values, name) for name in _FIELDS]
-    return [Jsonb(value) if isinstance(value, dict) else value for value in inner]
 
 
 _FIELDS = [field.name for field in fields(DocumentFields)]
@@ -391,8 +387,7 @@ class Documents:
             if found is None:
                 raise _unknown(document_id)
             row["readers"] = stored_readers(readers_with(identity, readers, found[0]), found[0])
-            followed = await (await connection.execute(_FOLLOWED, row)).fetchone()
-            if followed is not None and followed[0]:
+            if await value_of(connection, _FOLLOWED, row):
                 raise InvalidRequest(
                     "readers: the document comes from a source, and has its readers.",
                     suggestion="Change the readers of the source.",

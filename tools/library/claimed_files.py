@@ -4,6 +4,7 @@ Workers and the tasks of a cluster do it alike. Each statement names the attempt
 """
 
 import asyncio
+import logging
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -21,6 +22,8 @@ from tools.parsers.canonical_text import storable
 from tools.runs.notifications import NOTIFY
 from tools.storage.database import TAKES_CHANGES, Connection, Database, replace_if_large, retry_while_unavailable
 
+log = logging.getLogger("citewell.jobs")
+
 MOST_TRIES = 3
 PATIENCE_SECONDS = 15  # before a file that waits for something outside is tried again
 
@@ -36,6 +39,11 @@ AND NOT EXISTS (
 CLAIM = """
 state = 'working', attempt = attempt + 1, tries = tries + 1, lease_owner = %(owner)s,
 lease_until = now() + make_interval(secs => %(lease)s), problem = NULL, segments = NULL, segments_done = NULL
+"""
+# The fields of a ClaimedFile, of rows that were taken and of their jobs.
+CLAIMED = """
+SELECT taken.job_id::text, file_no, attempt, tries, document_id::text, taken.name, workspaces.name AS workspace, "user",
+       groups, spaces, assigns_owners
 """
 _UPLOAD = (
     "SELECT fields, data, is_text, path FROM ingestion_uploads WHERE job_id = %(job_id)s AND file_no = %(file_no)s"
@@ -174,13 +182,15 @@ async def _end(connection: Connection, file: ClaimedFile, ingested: Ingested, se
         raise LeaseLost
 
 
-async def record_failed(
-    database: Database, file: ClaimedFile, error: CitewellError, seconds: float, *, again: bool = False
-) -> bool:
+async def record_failed(database: Database, file: ClaimedFile, error: Exception, seconds: float) -> bool:
     """Refuse a file, or queue it again where that may help; both are left undone where the lease is lost.
 
     Returns whether it is queued again. Raises DatabaseUnavailable where the database stays away.
     """
+    again = False
+    if not isinstance(error, CitewellError):
+        log.error("the file %s could not be stored", file.name, exc_info=error)
+        error, again = CitewellError("The file could not be stored for an internal reason."), file.tries < MOST_TRIES
     retryable = type(error).retryable
     row: dict[str, Any] = {
         **file.row,

@@ -100,7 +100,9 @@ class DocumentReader:
         how = replace(self._how, workspace=workspace, user=user, known_hash=known_hash)
         document = document.called(known.title)
         if self._sandbox is None:
-            return await asyncio.to_thread(self._read_here, document, how, on_progress)
+            return await asyncio.to_thread(
+                lambda: self._with_original(read_document(document, how, on_progress), document)
+            )
         return await self._read_in(self._sandbox, document, how, on_progress)
 
     async def read_batches(
@@ -179,9 +181,6 @@ class DocumentReader:
                 loaded, read_unembedded(list(zip(documents, hows, strict=True))), strict=True
             )
         ]
-
-    def _read_here(self, document: WiredDocument, how: Reading, on_progress: Progress = silent) -> ReadFile:
-        return self._with_original(read_document(document, how, on_progress), document)
 
     async def _read_in(
         self, sandbox: Sandbox, document: WiredDocument, how: Reading, on_progress: Progress = silent

@@ -266,10 +266,13 @@ def disk_path(url: str) -> Path | None:
 
     Blocks. Raises InvalidRequest.
     """
-    if url.startswith("https:"):
-        return None
+    return None if url.startswith("https:") else resolved_path(unquote(urlsplit(url).path))
+
+
+def resolved_path(path: str) -> Path:
+    """Return a path without links. Blocks. Raises InvalidRequest."""
     try:
-        return Path(unquote(urlsplit(url).path)).resolve()
+        return Path(path).resolve()
     except (OSError, RuntimeError, ValueError) as error:
         raise InvalidRequest("location: is no path.") from error
 

@@ -23,7 +23,7 @@ from tools.library.reading import WiredDocument
 from tools.retrieval.withholding import find_unreadable
 from tools.runs.event_log import wait_for_wakeup
 from tools.runs.notifications import NOTIFY, Notifications
-from tools.storage.database import TAKES_CHANGES, Connection, Database, replace_if_large, rows_of
+from tools.storage.database import TAKES_CHANGES, Connection, Database, replace_if_large, rows_of, value_of
 from tools.storage.pagination import decode_cursor, encode_cursor
 from tools.storage.tenants import Workspaces
 
@@ -265,17 +265,13 @@ class Jobs:
         with self._notifications.subscribe(job_id) as wakeup:
             while True:
                 wakeup.clear()
-                if await self._is_ending(job_id):
+                if await self._database.fetch_one(_UNDONE, [job_id]) is None:
                     files = await self._all_files(job_id)
                     return None if any(file.state == "cancelled" for file in files) else files
                 left = until - asyncio.get_running_loop().time()
                 if left <= 0:
                     return None
                 await wait_for_wakeup(wakeup, min(left, POLL_SECONDS))
-
-    async def _is_ending(self, job_id: str) -> bool:
-        """Whether no file of a job is queued or being read, but for those that wait for something."""
-        return await self._database.fetch_one(_UNDONE, [job_id]) is None
 
     async def _all_files(self, job_id: str) -> list[JobFile]:
         files: list[JobFile] = []
@@ -322,18 +318,13 @@ class Jobs:
             workspace = await self._workspaces.number(identity.workspace)
             refused, gone = await find_unreadable(connection, workspace, identity, similar)
         hidden = refused | gone
-        return [
-            each
-            if each.ingested is None
-            else replace(
-                each,
-                ingested=replace(
-                    each.ingested,
-                    similar_to=[one for one in each.ingested.similar_to if one["document_id"] not in hidden],
-                ),
-            )
-            for each in files
-        ]
+        shown: list[JobFile] = []
+        for each in files:
+            if each.ingested is not None:
+                similar_to = [one for one in each.ingested.similar_to if one["document_id"] not in hidden]
+                each = replace(each, ingested=replace(each.ingested, similar_to=similar_to))
+            shown.append(each)
+        return shown
 
     async def follow(self, identity: Identity, job_id: str) -> AsyncIterator[Job]:
         """Yield a job whenever it has changed, at most twice a second, up to its end. Raises NotFound."""
@@ -378,7 +369,7 @@ class Jobs:
 
     async def _own(self, connection: Connection, identity: Identity, job_id: str) -> None:
         row = {**await self._scope(identity), "job_id": _known_id(job_id)}
-        if await (await connection.execute(_LOCK, row)).fetchone() is None:
+        if await value_of(connection, _LOCK, row) is None:
             raise _unknown(job_id)
 
     async def _select(self, identity: Identity, **given: Any) -> list[Job]:
@@ -429,10 +420,7 @@ async def insert_job(
     """Insert a job of an identity, with what it was ``made_from``; return its id. Within a transaction."""
     spaces = None if identity.spaces is None else list(identity.spaces)
     row = [workspace, identity.user, list(identity.groups), spaces, identity.assigns_owners]
-    found = await connection.execute(_INSERT_JOB, [*row, None if made_from is None else Jsonb(made_from)])
-    made = await found.fetchone()
-    assert made is not None
-    return str(made[0])
+    return str(await value_of(connection, _INSERT_JOB, [*row, None if made_from is None else Jsonb(made_from)]))
 
 
 async def insert_files(
@@ -462,8 +450,7 @@ async def expire_jobs(database: Database, *, days: int, dry_run: bool = False) -
     """Delete jobs that ended more than ``days`` ago, with the uploads they kept; ``dry_run`` only counts."""
     async with database.connection() as connection:
         if dry_run:
-            row = await (await connection.execute(_COUNT_EXPIRED, [days])).fetchone()
-            return row[0] if row is not None else 0
+            return int(await value_of(connection, _COUNT_EXPIRED, [days]))
         gone = 0
         while deleted := (await connection.execute(_EXPIRE, [days])).rowcount:
             gone += deleted

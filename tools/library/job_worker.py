@@ -20,7 +20,7 @@ from tools.concurrency.tasks import cancel_and_wait, shield_until_done
 from tools.library.claimed_files import (
     CLAIM,
     CLAIMABLE,
-    MOST_TRIES,
+    CLAIMED,
     ClaimedFile,
     LeaseLost,
     load_document,
@@ -74,8 +74,7 @@ WITH busy AS (
     FROM taken WHERE ingestion_jobs.job_id = taken.job_id
     RETURNING ingestion_jobs.job_id, workspace, "user", groups, spaces, assigns_owners
 )
-SELECT taken.job_id::text, file_no, attempt, tries, document_id::text, taken.name, workspaces.name AS workspace, "user",
-       groups, spaces, assigns_owners
+{CLAIMED}
 FROM taken JOIN begun USING (job_id) JOIN workspaces ON workspaces.number = begun.workspace
 """
 _EXTEND = """
@@ -180,7 +179,8 @@ class JobWorker:
         finally:
             file.task.cancel()
             self._active.pop(file.key, None)
-        await self._notify(file.job_id)
+        with suppress(DatabaseUnavailable):
+            await self._database.execute(NOTIFY, [file.job_id])
         if self._changed[file.workspace] >= MAINTAINED_AFTER:
             await self._maintain()
 
@@ -209,17 +209,10 @@ class JobWorker:
         except asyncio.CancelledError:
             await shield_until_done(self._release(file))
             raise
-        except CitewellError as error:
-            await self._fail(file, error, seconds())
-        except Exception:
-            log.exception("the file %s could not be stored", file.name)
-            fault = CitewellError("The file could not be stored for an internal reason.")
-            await self._fail(file, fault, seconds(), again=file.tries < MOST_TRIES)
-
-    async def _fail(self, file: ClaimedFile, error: CitewellError, seconds: float, *, again: bool = False) -> None:
-        with suppress(DatabaseUnavailable, WorkspaceMoved):  # then its lease runs out
-            queued = await record_failed(self._database, file, error, seconds, again=again)
-            FILES.labels("retried" if queued else "refused").inc()
+        except Exception as error:  # noqa: BLE001 - the file's row says what became of it
+            with suppress(DatabaseUnavailable, WorkspaceMoved):  # then its lease runs out
+                queued = await record_failed(self._database, file, error, seconds())
+                FILES.labels("retried" if queued else "refused").inc()
 
     async def _release(self, file: ClaimedFile) -> None:
         with suppress(CitewellError):
@@ -265,10 +258,6 @@ class JobWorker:
         for file in files:
             if file.key not in kept and file.task is not None:
                 file.task.cancel()
-
-    async def _notify(self, job_id: str) -> None:
-        with suppress(DatabaseUnavailable):
-            await self._database.execute(NOTIFY, [job_id])
 
     async def _maintain(self) -> None:
         while self._changed:

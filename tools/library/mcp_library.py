@@ -8,27 +8,25 @@ import asyncio
 import json
 import logging
 from collections.abc import AsyncIterator, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, field, replace
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from time import monotonic
 from uuid import UUID, uuid5
 
-import httpx2
-
 from graph.errors import McpUnavailable, WebUnavailable
 from graph.evidence import Identity
 from graph.ports import McpSearchResult, SearchQuery, SegmentSearcher, ServerFailure
-from graph.reasons import Reason, Reasons
-from tools.library.ingestion import Ingestor, NewDocument, Refused
+from graph.reasons import Reason
+from tools.library.ingestion import Ingestor, NewDocument
 from tools.library.marked_passages import KEEP_DAYS
+from tools.library.web_library import opened_fetcher, rank_found, store_found
 from tools.mcp_search.results import FoundLink, FoundText
 from tools.mcp_search.search_server import MOST_BYTES, McpServer
 from tools.retrieval.withholding import FROM_SERVERS
 from tools.settings import Settings
 from tools.telemetry.tracing import retrieval_span
-from tools.web.fetching import MOST_PAGE_BYTES, PAGE_SECONDS, PageFetcher
-from tools.web.guard import Guard
+from tools.web.fetching import PageFetcher
 
 log = logging.getLogger(__name__)
 
@@ -47,15 +45,6 @@ class _Answered:
     failure: ServerFailure | None = None
 
 
-@dataclass(slots=True)
-class _Texts:
-    """The readable results of a server, and what is to be said of the others."""
-
-    texts: list[FoundText] = field(default_factory=list)
-    unread: int = 0
-    cut: int = 0
-
-
 class McpLibrary:
     """Search by MCP servers; see ``graph.ports.McpSearcher``. Without a fetcher, no linked web page is fetched."""
 
@@ -70,7 +59,6 @@ class McpLibrary:
         self._fetcher = fetcher
         self._ingestor = ingestor
         self._searcher = searcher
-        self._keep = timedelta(days=KEEP_DAYS)
 
     @property
     def servers(self) -> tuple[str, ...]:
@@ -96,17 +84,14 @@ class McpLibrary:
         names = tuple(each.server.name for each in answered if each.failure is None)
         documents = [document for each in answered for document in each.documents]
         notes = [note for each in answered for note in each.notes]
-        refused = await self._store(identity, documents)
+        unique = list({each.document_id: each for each in documents}.values())
+        refused = await store_found(self._ingestor, identity, unique)
         if refused:
             notes.append(Reason("results_unreadable", len(refused), len(documents)))
-        stored = dict.fromkeys(str(each.document_id) for each in documents if each.document_id not in refused)
-        if not stored:
-            return McpSearchResult((), Reasons(notes) or None, failures, names)
-        ranked = await self._searcher.search(
-            SearchQuery(query, identity, top_k=top_k, min_score=min_score, document_ids=tuple(stored))
-        )
-        degraded = Reasons(filter(None, (ranked.degraded, *notes))) or None
-        return McpSearchResult(tuple(replace(hit, kind="web") for hit in ranked.hits), degraded, failures, names)
+        stored = tuple(str(each.document_id) for each in unique if each.document_id not in refused)
+        among = SearchQuery(query, identity, top_k=top_k, min_score=min_score, document_ids=stored)
+        ranked = await rank_found(self._searcher, among, notes)
+        return McpSearchResult(ranked.hits, ranked.degraded, failures, names)
 
     async def _ask(self, server: McpServer, query: str, identity: Identity, seconds: float | None) -> _Answered:
         allowed = server.seconds
@@ -121,24 +106,21 @@ class McpLibrary:
             return self._failed(server, error)
         except McpUnavailable as error:
             return self._failed(server, error)
-        read = _Texts(unread=found.without_text)
+        texts: list[FoundText] = []
+        unread, cut = found.without_text, 0
         for each in found.results:
-            await self._add(read, each, server, allowed - (monotonic() - began))
-        expires_at = datetime.now(UTC) + self._keep
-        documents = tuple(_document(identity, server, each, expires_at) for each in read.texts)
-        return _Answered(server, documents, tuple(_notes(server, read)))
-
-    async def _add(self, read: _Texts, result: FoundText | FoundLink, server: McpServer, seconds: float) -> None:
-        if isinstance(result, FoundLink):
-            text = await self.fetched(result, seconds)
+            left = allowed - (monotonic() - began)
+            text = await self.fetched(each, left) if isinstance(each, FoundLink) else each
             if text is None:
-                read.unread += 1
-                return
-            result = text
-        if len(result.text) > MOST_BYTES:
-            read.cut += 1
-            result = replace(result, text=result.text[:MOST_BYTES])
-        read.texts.append(result)
+                unread += 1
+            else:
+                cut += len(text.text) > MOST_BYTES
+                texts.append(replace(text, text=text.text[:MOST_BYTES]))
+        notes = [Reason("results_without_text", server.name, unread)] if unread else []
+        notes += [Reason("results_cut", server.name, cut, MOST_BYTES)] if cut else []
+        expires_at = datetime.now(UTC) + timedelta(days=KEEP_DAYS)
+        documents = tuple(_document(identity, server, each, expires_at) for each in texts)
+        return _Answered(server, documents, tuple(notes))
 
     async def fetched(self, link: FoundLink, seconds: float) -> FoundText | None:
         """Fetch a linked web page, behind the guard of all fetched pages; else take what was said of the link."""
@@ -155,13 +137,6 @@ class McpLibrary:
     def _failed(self, server: McpServer, error: McpUnavailable) -> _Answered:
         log.warning("MCP search: %s", error.message)
         return _Answered(server, failure=ServerFailure(server.name, error.code, error.message))
-
-    async def _store(self, identity: Identity, documents: Sequence[NewDocument]) -> set[str | None]:
-        """Store documents in order; return the ids of those that were refused."""
-        unique = list({each.document_id: each for each in documents}.values())
-        reports = [report async for report in self._ingestor.ingest_many(identity, unique)]
-        pairs = zip(unique, reports, strict=True)
-        return {document.document_id for document, report in pairs if isinstance(report, Refused)}
 
 
 def _document(identity: Identity, server: McpServer, found: FoundText, expires_at: datetime) -> NewDocument:
@@ -193,15 +168,6 @@ def _head(server: str, found: FoundText) -> str | None:
     return f"{server}: {first if len(first) <= LONGEST_HEAD else f'{first[:LONGEST_HEAD]}…'}"
 
 
-def _notes(server: McpServer, read: _Texts) -> list[str]:
-    notes: list[str] = []
-    if read.unread:
-        notes.append(Reason("results_without_text", server.name, read.unread))
-    if read.cut:
-        notes.append(Reason("results_cut", server.name, read.cut, MOST_BYTES))
-    return notes
-
-
 @asynccontextmanager
 async def open_mcp_search(
     settings: Settings, ingestor: Ingestor, searcher: SegmentSearcher
@@ -210,13 +176,6 @@ async def open_mcp_search(
     if not settings.mcp_search:
         yield None
         return
-    web = settings.web
-    async with AsyncExitStack() as stack:
-        fetcher = None
-        if web.fetch_pages:
-            limits = httpx2.Limits(max_connections=100, max_keepalive_connections=0)
-            transport = await asyncio.to_thread(httpx2.AsyncHTTPTransport, limits=limits)
-            await stack.enter_async_context(transport)
-            fetcher = PageFetcher(Guard(), transport, max_bytes=MOST_PAGE_BYTES, seconds=PAGE_SECONDS)
+    async with opened_fetcher(settings.web) as fetcher:
         servers = [McpServer(each) for each in settings.mcp_search]
         yield McpLibrary(servers, fetcher, ingestor, searcher)

@@ -162,7 +162,11 @@ def make_ready(
     new = replace(new, name=composed(new.name))
     parsed = _read(new, max_bytes, recognition)
     front = parsed.metadata
-    metadata = _named(new) | front if new.metadata is None else new.metadata
+    metadata = new.metadata
+    if metadata is None:
+        # The name of a file, for lists of documents; a text that only has a name comes from no file.
+        is_file = new.data is not None and PurePath(new.name).suffix
+        metadata = {"file_path": new.name} | front if is_file else front
     if new.source is not None and isinstance(metadata, dict):
         metadata = {**metadata, "source": new.source}
     fields = DocumentFields(
@@ -334,11 +338,6 @@ def too_large(size: int, max_bytes: int) -> UnreadableDocument:
         f"The file is too large: {size:,} bytes, but the limit is {max_bytes:,}.",
         suggestion="Split it, or raise CITEWELL_MAX_DOCUMENT_BYTES.",
     )
-
-
-def _named(new: NewDocument) -> dict[str, Any]:
-    """Return the name of a file as metadata, for lists of documents; a text that only has a name comes from no file."""
-    return {"file_path": new.name} if new.data is not None and PurePath(new.name).suffix else {}
 
 
 def _title(parsed: Parsed, name: str) -> str:

@@ -26,10 +26,14 @@ def refusal_to_store(
     What the identity may not change is not there for it. ``all_readers``: it may change what has no owner, whoever the
     readers are.
     """
-    if stored is not None and not _may_change(stored.fields, identity, all_readers):
-        return NotFound(f"There is no document {new.document_id} that you can change.")
+    owned_by, exists = None, False
+    if stored is not None:
+        owned_by, exists = stored.fields.owner, not stored.deleted
+        may_change = stored.fields.may_be_changed_by(identity) or (all_readers and owned_by is None)
+        if not may_change or refusal_of_space(stored.fields, identity) is not None:
+            return NotFound(f"There is no document {new.document_id} that you can change.")
     return refusal_of_space(new.fields, identity) or refusal_of_owner(
-        new.fields.owner, identity, owned_by=stored.fields.owner if stored else None, exists=_is_there(stored)
+        new.fields.owner, identity, owned_by=owned_by, exists=exists
     )
 
 
@@ -55,7 +59,9 @@ def refusal_of_owner(
 def refusal_of_space(fields: DocumentFields, identity: Identity) -> InvalidRequest | None:
     """Return why an identity may not store a document in its space; None if it may."""
     # What a run stores for its asker, and for a time, is in no space.
-    if identity.spaces is None or fields.expires_at is not None or _is_in(fields, identity.spaces):
+    if identity.spaces is None or fields.expires_at is not None:
+        return None
+    if fields.space_id in identity.spaces or fields.space_slug in identity.spaces:
         return None
     return NotPermitted(
         f"space: these credentials write in {', '.join(identity.spaces) or 'no space'} alone.",
@@ -102,17 +108,3 @@ async def change_owner(
         if refusal is not None:
             raise refusal
         await connection.execute(_CHANGE, row)
-
-
-def _may_change(fields: DocumentFields, identity: Identity, all_readers: bool) -> bool:
-    if not (fields.may_be_changed_by(identity) or (all_readers and fields.owner is None)):
-        return False
-    return identity.spaces is None or fields.expires_at is not None or _is_in(fields, identity.spaces)
-
-
-def _is_there(stored: StoredDocument | None) -> bool:
-    return stored is not None and not stored.deleted
-
-
-def _is_in(fields: DocumentFields, spaces: tuple[str, ...]) -> bool:
-    return fields.space_id in spaces or fields.space_slug in spaces

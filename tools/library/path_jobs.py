@@ -15,7 +15,7 @@ from psycopg.types.json import Jsonb
 
 from graph.errors import CitewellError, InvalidRequest
 from graph.evidence import Identity, Space
-from tools.library.claimed_files import CLAIM, CLAIMABLE, MOST_TRIES, ClaimedFile
+from tools.library.claimed_files import CLAIM, CLAIMABLE, CLAIMED, MOST_TRIES, ClaimedFile
 from tools.library.found_files import FoundFile, find_files
 from tools.library.job_store import WaitingFile, insert_files, insert_job
 from tools.library.new_documents import NewDocument, is_archive
@@ -46,8 +46,7 @@ WITH taken AS (
       AND EXISTS (SELECT 1 FROM ingestion_jobs WHERE job_id = %(job_id)s AND state = 'running')
     RETURNING job_id, file_no, attempt, tries, document_id, name
 )
-SELECT taken.job_id::text, file_no, attempt, tries, document_id::text, taken.name, workspaces.name AS workspace, "user",
-       groups, spaces, assigns_owners
+{CLAIMED}
 FROM taken JOIN ingestion_jobs USING (job_id) JOIN workspaces ON workspaces.number = ingestion_jobs.workspace
 ORDER BY file_no
 """

@@ -83,25 +83,16 @@ class WiredDocument:
         title: str | None = json.loads(self.fields).get("given_title")
         return title
 
-    @property
-    def expires_at(self) -> datetime | None:
-        """When the document expires."""
-        return _moment(json.loads(self.fields))
-
     def document(self) -> NewDocument:
         """Return the document. Raises the error of one that can't be read."""
         values = json.loads(self.fields)
         if "error" in values:
             raise restored_error(*values["error"])
-        values["expires_at"] = _moment(values)
+        if (expires_at := values.get("expires_at")) is not None:
+            values["expires_at"] = datetime.fromisoformat(expires_at)
         values.pop("given_title", None)
         content: dict[str, Any] = {"text": self.data.decode()} if self.is_text else {"data": self.data}
         return NewDocument(**values, **content)
-
-
-def _moment(values: dict[str, Any]) -> datetime | None:
-    moment = values.get("expires_at")
-    return None if moment is None else datetime.fromisoformat(moment)
 
 
 def wired_documents(new: NewDocument, name: str, *, max_bytes: int) -> Iterator[tuple[str, WiredDocument]]:

@@ -6,7 +6,7 @@ with ``d`` differing bits, about ``1 - d / 128`` of all pairs are in both texts.
 """
 
 import re
-from collections.abc import Iterator
+from itertools import islice
 from zlib import crc32
 
 import numpy as np
@@ -28,7 +28,7 @@ def sketch(text: str) -> str | None:
     hashes: dict[str, int] = {}
     words = [
         hashes.setdefault(word, crc32(word.encode("utf-8", "surrogatepass")))
-        for word, _ in zip(_words(text), range(MOST_WORDS), strict=False)
+        for word in islice(map(re.Match.group, _WORD.finditer(text.casefold())), MOST_WORDS)
     ]
     numbers = np.array(words, np.uint64)
     pairs = np.unique(_mixed((numbers[:-1] << np.uint64(32)) | numbers[1:])) if len(numbers) else numbers
@@ -39,10 +39,6 @@ def sketch(text: str) -> str | None:
     least = _filled(least, least != np.iinfo(np.uint64).max)
     bits = _mixed(least + np.arange(BITS, dtype=np.uint64) * _TIMES) & np.uint64(1)
     return "".join("1" if bit else "0" for bit in bits.tolist())
-
-
-def _words(text: str) -> Iterator[str]:
-    return map(re.Match.group, _WORD.finditer(text.casefold()))
 
 
 def _filled(least: NDArray[np.uint64], has: NDArray[np.bool_]) -> NDArray[np.uint64]:

@@ -10,26 +10,25 @@ import hashlib
 import logging
 from collections import Counter, defaultdict
 from collections.abc import AsyncIterator, Callable, Container, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
+from itertools import chain, count
 from pathlib import Path, PurePath
 from time import monotonic
 from typing import Any, Literal
 from urllib.parse import quote
 from uuid import UUID, uuid5
 
-import psycopg
 from typing_extensions import TypedDict
 
 from graph.errors import CitewellError, InvalidRequest, NotFound, SourceBusy
 from graph.evidence import EVERYONE, GROUP, USER, Identity, Space
 from text.counted import counted
-from tools.concurrency.tasks import finish_then_cancel
 from tools.library.bucket_source import BucketSource, open_bucket
 from tools.library.changes import Ingested, Report
 from tools.library.git_cache import caches_of
-from tools.library.git_reader import GitReader, as_git_url, disk_path
+from tools.library.git_reader import GitReader, as_git_url, disk_path, resolved_path
 from tools.library.ingestion import Ingestor
 from tools.library.likeness import SimilarDocument
 from tools.library.new_documents import HASH_EPOCH, NewDocument
@@ -44,7 +43,7 @@ from tools.parsers import formats
 from tools.retrieval.scope import NOT_EXPIRED
 from tools.settings import Settings
 from tools.storage.batches import in_batches
-from tools.storage.database import Connection, Database
+from tools.storage.database import Connection, Database, only_one
 from tools.storage.partitions import lock_library
 from tools.storage.supervision import MEGABYTE, RESERVE_MEGABYTES
 from tools.storage.tenants import Workspaces
@@ -158,18 +157,11 @@ def checked_location(kind: str, location: str, roots: Sequence[str] | None) -> s
         if roots is not None and not any(f"{bucket}/".startswith(f"{root.rstrip('/')}/") for root in roots):
             raise InvalidRequest(_NOT_BELOW, suggestion=_NOT_BELOW_ADVICE)
         return bucket
-    folder = _resolved(location)
+    folder = resolved_path(location)
     _root_of(folder, roots)
     if not folder.is_dir():
         raise InvalidRequest(f"There is no folder {location}.", suggestion="Name a folder; nothing was changed.")
     return str(folder)
-
-
-def _resolved(location: str) -> Path:
-    try:
-        return Path(location).resolve()
-    except (OSError, RuntimeError, ValueError) as error:
-        raise InvalidRequest("location: is no path.") from error
 
 
 _UNEXPECTED = "The sync ended for an internal reason."
@@ -267,20 +259,11 @@ class Syncer:
     @asynccontextmanager
     async def _locked(self, source_id: str) -> AsyncIterator[None]:
         """Keep others from syncing a source. The lock goes with its connection, however this process ends."""
-        async with self._database.connection() as connection:
-            row = [LOCK, source_id]
-            found = await (await connection.execute("SELECT pg_try_advisory_lock(%s, hashtext(%s))", row)).fetchone()
-            if found is None or not found[0]:
+        keys = "%s, hashtext(%s)"
+        async with self._database.connection() as connection, only_one(connection, keys, LOCK, source_id) as alone:
+            if not alone:
                 raise SourceBusy("The source is being synced already.")
-            try:
-                yield
-            finally:
-                await finish_then_cancel(_unlock(connection, row))
-
-
-async def _unlock(connection: Connection, row: Sequence[Any]) -> None:
-    with suppress(psycopg.Error):  # a connection that broke has lost its lock
-        await connection.execute("SELECT pg_advisory_unlock(%s, hashtext(%s))", row)
+            yield
 
 
 class _Sync:
@@ -339,8 +322,13 @@ class _Sync:
             return self._report()
         hashes = await self._hash(compared.to_read)
         ids, adopted, blocked = await self._ids([file.path for file in compared.to_read])
-        choose = _IdChooser(UUID(self._source.source_id), ids, blocked)
-        planned = plan(compared, self._known, hashes, self._recipe, new_id=choose, adopted=adopted)
+
+        def new_id(path: str, taken: Container[str]) -> str:
+            """Choose the id of a new document: the first of its path, or another one where that is in use."""
+            others = (str(uuid5(UUID(self._source.source_id), f"{path}\n{number}")) for number in count(1))
+            return next(each for each in chain([ids[path]], others) if each not in taken and each not in blocked)
+
+        planned = plan(compared, self._known, hashes, self._recipe, new_id=new_id, adopted=adopted)
         deleted = await self._leaving(planned.left)
         documents = len({place.document_id for place in self._known.values() if place.document_id})
         if deleted >= FEW_DELETED and deleted > most_deleted * documents:
@@ -367,16 +355,9 @@ class _Sync:
         known = {}
         self._noted = {next_document_id for *_, next_document_id in rows if next_document_id is not None}
         for path, document_id, fingerprint, content_hash, recipe, trouble, lives, _ in rows:
-            # A document that somebody deleted comes back: its file is still there.
-            stands = document_id is None or lives
-            known[path] = Known(
-                path,
-                document_id,
-                fingerprint if stands else "",
-                content_hash,
-                recipe if stands else "",
-                trouble,
-            )
+            if document_id is not None and not lives:  # one that somebody deleted comes back: its file is still there
+                fingerprint = recipe = ""
+            known[path] = Known(path, document_id, fingerprint, content_hash, recipe, trouble)
         return known
 
     async def _hash(self, files: Sequence[Listed]) -> dict[str, str]:
@@ -434,7 +415,10 @@ class _Sync:
                         refused.pop(step.document_id, None)
                     else:
                         refused[step.document_id] = row.trouble
-                await self._write([row for row in rows if row.early and row.trouble is not None])
+                if troubled := [row for row in rows if row.early and row.trouble is not None]:
+                    async with self._database.connection() as connection, connection.transaction():
+                        await self._keep_source(connection)
+                        await self._write_on(connection, troubled)
                 late += [row for row in rows if not row.early]
                 done += len(group)
                 if progress is not None:
@@ -579,12 +563,6 @@ class _Sync:
         async with connection.cursor() as cursor:
             await cursor.executemany(_NOTE, noted)
 
-    async def _write(self, rows: Sequence["_Row"]) -> None:
-        if rows:
-            async with self._database.connection() as connection, connection.transaction():
-                await self._keep_source(connection)
-                await self._write_on(connection, rows)
-
     async def _write_on(self, connection: Connection, rows: Sequence["_Row"]) -> None:
         place = [self._workspace, self._source.source_id]
         async with connection.cursor() as cursor:
@@ -612,25 +590,6 @@ class _Row:
         # A file whose bytes could not be read is tried again each time.
         fingerprint = self.file.fingerprint if self.content_hash is not None else ""
         return [self.file.path, self.document_id, fingerprint, self.content_hash, self.trouble]
-
-
-class _IdChooser:
-    """Chooses the id of a new document: the first of its path, or another one where that is in use."""
-
-    def __init__(self, source_id: UUID, first: Mapping[str, str], blocked: Container[str]) -> None:
-        self._source_id = source_id
-        self._first = first
-        self._blocked = blocked
-
-    def __call__(self, path: str, taken: Container[str]) -> str:
-        return next(each for each in self._candidates(path) if each not in taken and each not in self._blocked)
-
-    def _candidates(self, path: str) -> Iterator[str]:
-        yield self._first[path]
-        number = 1
-        while True:
-            yield str(uuid5(self._source_id, f"{path}\n{number}"))
-            number += 1
 
 
 def _next_leads(

@@ -24,7 +24,7 @@ from graph.ports import SearchQuery, SearchResult, SegmentSearcher
 from graph.reasons import Reason, Reasons
 from tools.library.ingestion import Ingestor, NewDocument, Refused
 from tools.library.marked_passages import KEEP_DAYS
-from tools.settings import Settings
+from tools.settings import Settings, WebSettings
 from tools.telemetry.tracing import retrieval_span
 from tools.web.fetching import MOST_PAGE_BYTES, PAGE_SECONDS, FetchedPage, PageFetcher
 from tools.web.guard import Guard
@@ -33,6 +33,8 @@ from tools.web.serper import Serper, WebResult
 log = logging.getLogger(__name__)
 
 RESULTS = 5  # of a search that are stored and ranked beside the library's: the first ones are about the question
+# Connections are not kept alive, so none is bound to an event loop. Opened in threads: loading certificates is slow.
+LIMITS = httpx2.Limits(max_connections=100, max_keepalive_connections=0)
 FETCHING_SHARE = 0.5  # of the run's remaining seconds; the rest is for storing and ranking
 _WEB = UUID("d0f5a3a8-63c5-5b0f-8f0e-7f6d4b1c9a27")
 _HOST = re.compile(r"\A\w+://(\[[^]/]*]|[^/?#:]*)")
@@ -94,13 +96,8 @@ class WebLibrary:
         left = None if seconds is None else seconds - (monotonic() - started)
         found = await asyncio.gather(*(self._read(result, left) for result in results))
         document_ids, failed = await self._store(identity, found)
-        if not document_ids:
-            return SearchResult((), failed)
-        ranked = await self._searcher.search(
-            SearchQuery(query, identity, top_k=top_k, min_score=min_score, document_ids=tuple(document_ids))
-        )
-        degraded = Reasons(filter(None, (ranked.degraded, failed))) or None
-        return SearchResult(tuple(replace(hit, kind="web") for hit in ranked.hits), degraded)
+        among = SearchQuery(query, identity, top_k=top_k, min_score=min_score, document_ids=tuple(document_ids))
+        return await rank_found(self._searcher, among, [failed] if failed else [])
 
     async def _read(self, result: WebResult, seconds: float | None) -> _FetchedResult:
         if self._fetcher is None:
@@ -118,7 +115,7 @@ class WebLibrary:
         """
         expires_at = datetime.now(UTC) + self._keep
         documents = [_document(identity, each, expires_at) for each in found]
-        refused = await self._ingest(identity, documents)
+        refused = await store_found(self._ingestor, identity, documents)
         kept = [
             replace(each, page=None, reason="it contains no readable text")
             if each.page is not None and document.document_id in refused
@@ -130,15 +127,23 @@ class WebLibrary:
             for each, before in zip(kept, found, strict=True)
             if each is not before
         ]
-        refused |= await self._ingest(identity, snippets)
+        refused |= await store_found(self._ingestor, identity, snippets)
         ids = [_document_id(identity, each) for each in kept]
         return [document_id for document_id in ids if document_id not in refused], _failures(kept)
 
-    async def _ingest(self, identity: Identity, documents: Sequence[NewDocument]) -> set[str | None]:
-        """Store documents in order; return the ids of those that were refused."""
-        reports = [report async for report in self._ingestor.ingest_many(identity, documents)]
-        pairs = zip(documents, reports, strict=True)
-        return {document.document_id for document, report in pairs if isinstance(report, Refused)}
+
+async def store_found(ingestor: Ingestor, identity: Identity, documents: Sequence[NewDocument]) -> set[str | None]:
+    """Store what was found elsewhere, in order; return the ids of the documents that were refused."""
+    reports = [report async for report in ingestor.ingest_many(identity, documents)]
+    pairs = zip(documents, reports, strict=True)
+    return {document.document_id for document, report in pairs if isinstance(report, Refused)}
+
+
+async def rank_found(searcher: SegmentSearcher, among: SearchQuery, notes: Sequence[str]) -> SearchResult:
+    """Rank the segments of what was found elsewhere and stored; ``notes`` are told beside what the search tells."""
+    ranked = await searcher.search(among) if among.document_ids else SearchResult((), None)
+    degraded = Reasons(filter(None, (ranked.degraded, *notes))) or None
+    return SearchResult(tuple(replace(hit, kind="web") for hit in ranked.hits), degraded)
 
 
 def _document(identity: Identity, found: _FetchedResult, expires_at: datetime) -> NewDocument:
@@ -189,11 +194,15 @@ async def open_web(
     if not web.api_key.get_secret_value():
         yield None
         return
-    # Connections are not kept alive, so none is bound to an event loop. In threads, since loading certificates is slow.
-    limits = httpx2.Limits(max_connections=100, max_keepalive_connections=0)
-    client = await asyncio.to_thread(httpx2.AsyncClient, limits=limits)
-    transport = await asyncio.to_thread(httpx2.AsyncHTTPTransport, limits=limits)
-    fetcher = PageFetcher(Guard(), transport, max_bytes=MOST_PAGE_BYTES, seconds=PAGE_SECONDS)
-    async with client, transport:
-        pages = fetcher if web.fetch_pages else None
+    async with await asyncio.to_thread(httpx2.AsyncClient, limits=LIMITS) as client, opened_fetcher(web) as pages:
         yield WebLibrary(Serper(web, client), pages, ingestor, searcher)
+
+
+@asynccontextmanager
+async def opened_fetcher(web: WebSettings) -> AsyncIterator[PageFetcher | None]:
+    """Open what fetches web pages behind the guard; None where the settings say that none is fetched."""
+    if not web.fetch_pages:
+        yield None
+        return
+    async with await asyncio.to_thread(httpx2.AsyncHTTPTransport, limits=LIMITS) as transport:
+        yield PageFetcher(Guard(), transport, max_bytes=MOST_PAGE_BYTES, seconds=PAGE_SECONDS)

@@ -125,9 +125,6 @@ class Milvus:
         """Make a collection, unless there is one, which is loaded. Raises IndexUnavailable."""
 
         def create(client: Any, seconds: float) -> None:
-            if client.has_collection(collection, timeout=seconds):
-                client.load_collection(collection, timeout=seconds)
-                return
             schema, indexes = self._schema(client, dimension)
             client.create_collection(
                 collection,
@@ -138,7 +135,8 @@ class Milvus:
                 timeout=seconds,
             )
 
-        await self._call(create)
+        if not await self.load(collection):
+            await self._call(create)
 
     async def load(self, collection: str) -> bool:
         """Load a collection, which a server that was started anew may not have; return whether there is one."""

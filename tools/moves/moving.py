@@ -10,7 +10,7 @@ import asyncio
 import time
 from collections import Counter
 from collections.abc import AsyncIterator, Callable
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -33,7 +33,7 @@ from tools.originals.stores import POSTGRESQL, OriginalKey, OriginalStore
 from tools.retrieval.indexing import maintain
 from tools.retrieval.placing import give_own_tables, only_mover, share_tables_again
 from tools.runs.log_days import add_days
-from tools.storage.database import CONNECTING, Connection, database_errors, elsewhere, value_of
+from tools.storage.database import CONNECTING, Connection, database_errors, elsewhere, only_one, value_of
 from tools.storage.index_changes import queue_all
 from tools.storage.partitions import Place, find_place, lock_library, open_part
 from tools.storage.tenants import UnknownWorkspace, delete_workspace, insert_workspaces
@@ -185,7 +185,7 @@ class WorkspaceMove:
         """Note the move in both databases; return whether the target is open already."""
         name, other = self._report.workspace, self._report.other
         await _refuse_other_models(self._source, self._target, other)
-        arrived = await self._arrived()
+        arrived = await (await self._target.execute(_ARRIVED, [name])).fetchone()
         row = await (await self._source.execute(_STATE, [self._number])).fetchone()
         if row is not None and row[1] in ("moved", "arriving", "dropped"):
             raise elsewhere(name, is_moved=row[1] == "moved")
@@ -210,10 +210,6 @@ class WorkspaceMove:
         self._move_id, self._state = row[0], row[1]
         self._there = arrived[0] if arrived is not None else await self._create(place)
         return arrived is not None and arrived[2] == "arrived"
-
-    async def _arrived(self) -> tuple[int, str | None, str | None] | None:
-        found = await self._target.execute(_ARRIVED, [self._report.workspace])
-        return await found.fetchone()
 
     async def _create(self, place: Place) -> int:
         created = await value_of(self._source, "SELECT created_at FROM workspaces WHERE number = %s", [self._number])
@@ -242,10 +238,10 @@ class WorkspaceMove:
 
         Parts keep their numbers; the target's own bound is for what it stores later.
         """
-        there = await self._place_there()
+        there = await self._place(self._target)
         if here.own != there.own:
             await (give_own_tables if here.own else share_tables_again)(self._target, self._there)
-            there = await self._place_there()
+            there = await self._place(self._target)
         if there.parts > here.parts:
             raise InvalidRequest(
                 f"{self._report.workspace!r} is in {there.parts} parts in {self._report.other}, and in fewer here: it "
@@ -260,15 +256,12 @@ class WorkspaceMove:
         return there
 
     async def _place(self, conn: Connection) -> Place:
-        place = await find_place(conn, self._number)
+        is_there = conn is self._target
+        place = await find_place(conn, self._there if is_there else self._number)
         if place is None:
-            raise NotFound(f"The workspace {self._report.workspace!r} was deleted.")
-        return place
-
-    async def _place_there(self) -> Place:
-        place = await find_place(self._target, self._there)
-        if place is None:
-            raise NotFound(f"What was moved of {self._report.workspace!r} was deleted in {self._report.other}.")
+            name, other = self._report.workspace, self._report.other
+            lost = f"What was moved of {name!r} was deleted in {other}."
+            raise NotFound(lost if is_there else f"The workspace {name!r} was deleted.")
         return place
 
     async def _close(self, mark: _Mark) -> float:
@@ -499,18 +492,11 @@ async def _opened_source(stack: AsyncExitStack, url: str, name: str, limits: Mov
     number = await value_of(source, "SELECT number FROM workspaces WHERE name = %s", [name])
     if number is None:
         raise UnknownWorkspace(name, suggestion="See `citewell workspaces list`.")
-    # Held by the session, and so given up with it, but for a moment later than its end is known here.
-    if not await value_of(source, "SELECT pg_try_advisory_lock(%s, %s)", [MOVERS, number]):
+    if not await stack.enter_async_context(only_one(source, "%s, %s", MOVERS, number)):
         raise InvalidRequest(f"Another process is moving {name!r} already.", suggestion="Wait for it to end.")
-    stack.push_async_callback(_unlock, source, number)
     if not await stack.enter_async_context(only_mover(source, number)):
         raise InvalidRequest(f"{name!r} is being moved between tables.", suggestion="Try again in a moment.")
     return source, number
-
-
-async def _unlock(source: Connection, number: int) -> None:
-    with suppress(psycopg.Error):  # a connection that broke has lost its lock
-        await source.execute("SELECT pg_advisory_unlock(%s, %s)", [MOVERS, number])
 
 
 async def _connected(stack: AsyncExitStack, url: str, limits: MoveLimits, *, named: str = "The database") -> Connection:

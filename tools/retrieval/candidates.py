@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graph.errors import IndexUnavailable
-from tools.retrieval.search_sql import Statement, planned, question_part
+from tools.retrieval.search_sql import planned, question_part
 from tools.storage.database import Connection
 from tools.storage.index_changes import SearchIndex
 from tools.storage.partitions import Place
@@ -202,14 +202,11 @@ def record_search(lexical: CandidateList, dense: CandidateList, counts: Candidat
 async def read_query_weights(conn: Connection, place: Place, bound: Mapping[str, Any]) -> QueryWeights:
     """Ask PostgreSQL for the IDFs of a question and for what the index lacks. ``bound`` is as for a search."""
     async with planned(conn):
-        rows = await _statement(place).execute(conn, {**bound, "fresh_documents": FRESH_DOCUMENTS})
+        statement = question_part(place.workspace, _QUERY_WEIGHTS, place.parts, fresh_segments=FRESH_SEGMENTS)
+        rows = await statement.execute(conn, {**bound, "fresh_documents": FRESH_DOCUMENTS})
     [(terms, idfs, max_df, segments, fresh, engine, collection, dimension, state)] = rows
     index = None if engine is None else SearchIndex(engine, collection, dimension, state)
     return QueryWeights(index, segments or 0, dict(zip(terms or [], idfs or [], strict=True)), max_df or 0, fresh or [])
-
-
-def _statement(place: Place) -> Statement:
-    return question_part(place.workspace, _QUERY_WEIGHTS, place.parts, fresh_segments=FRESH_SEGMENTS)
 
 
 _QUERY_WEIGHTS = """

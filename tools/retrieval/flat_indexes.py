@@ -10,6 +10,7 @@ import time
 from contextlib import suppress
 from contextvars import Context
 from dataclasses import dataclass, field
+from functools import partial
 from struct import Struct
 
 import numpy as np
@@ -100,7 +101,8 @@ class FlatIndexes:
         """Take note of the version that a search saw, and read what changed in the background where that pays."""
         known = self._workspaces.get(workspace)
         if known is None:
-            if self._closed or self._most_bytes == 0 or _segments(version) < self._least_segments:
+            segments = int(version.split(":")[1])
+            if self._closed or self._most_bytes == 0 or segments < self._least_segments:
                 return
             known = self._workspaces[workspace] = _Workspace()
         known.version = version
@@ -143,7 +145,8 @@ class FlatIndexes:
                 index = known.index
                 if index is None or index.dimension != dimension:
                     index = known.index = FlatIndex("", dimension)
-                known.index = await self._renewed(workspace, index)
+                read = partial(self._renewed, workspace, index)
+                known.index = await self._database.read(read, seconds=None)
                 rest = RETRY_SECONDS if known.index is None else self._rest * (time.monotonic() - began)
                 known.not_before = time.monotonic() + rest
             except psycopg.errors.UndefinedTable:  # the workspace was deleted
@@ -156,11 +159,8 @@ class FlatIndexes:
                 known.reading = None
                 VECTOR_MEMORY.set(self.memory)
 
-    async def _renewed(self, workspace: int, index: FlatIndex) -> FlatIndex | None:
+    async def _renewed(self, workspace: int, index: FlatIndex, conn: Connection) -> FlatIndex | None:
         """Return the index as of now, or None where there is no room for it."""
-        return await self._database.read(lambda conn: self._renewed_on(conn, workspace, index), seconds=None)
-
-    async def _renewed_on(self, conn: Connection, workspace: int, index: FlatIndex) -> FlatIndex | None:
         async with conn.transaction():
             await conn.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
             found = await conn.execute(_VERSION, [workspace])
@@ -212,10 +212,6 @@ async def candidates_of(
         return index.heaviest(asked, count), NONE if question is None else index.nearest(question, count)
 
     return find() if index.size <= INLINE_VALUES else await asyncio.to_thread(find)
-
-
-def _segments(version: str) -> int:
-    return int(version.split(":")[1])
 
 
 def _stamps(packed: bytes | None) -> dict[bytes, Stamp]:

@@ -8,7 +8,6 @@ import logging
 import math
 from collections.abc import Collection, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import LiteralString
 
 import numpy as np
@@ -17,7 +16,7 @@ from psycopg import errors, sql
 from text.terms import term_of
 from tools.retrieval.segment_rows import HEADER, TRAILER, PackedDocument, TermCounts
 from tools.retrieval.term_counting import COMMON, count_common_terms
-from tools.storage.database import Connection, has_vectors, value_of
+from tools.storage.database import Connection, has_vectors, only_one, value_of
 from tools.storage.index_changes import QUEUE_CHANGES
 from tools.storage.partitions import (
     MOST_LOOKS,
@@ -317,54 +316,41 @@ async def _maintain_vectors(conn: Connection, place: Place, index_above: int) ->
     await ensure_view(conn, place.workspace, dimension)
     for part, held in enumerate(place.filled):
         if held > index_above:
-            await _ensure_vector_index(conn, vectors_name(place.workspace, part), VectorIndex(held, dimension))
+            await _ensure_vector_index(conn, vectors_name(place.workspace, part), held, dimension)
 
 
-@dataclass(frozen=True, slots=True)
-class VectorIndex:
-    """A vector index to build: how many vectors, and of which dimension."""
-
-    segments: int
-    dimension: int
-
-    @property
-    def needed(self) -> float:
-        """The bytes of memory in which it is built fast; beyond its memory pgvector goes on row by row on disk."""
-        return self.segments * (2 * self.dimension + GRAPH_BYTES) * ROOM
-
-
-async def _ensure_vector_index(conn: Connection, vectors: str, index: VectorIndex) -> None:
+async def _ensure_vector_index(conn: Connection, vectors: str, segments: int, dimension: int) -> None:
     name = f"{vectors}_hnsw"
-    if not await value_of(conn, "SELECT pg_try_advisory_lock(hashtext(%s))", [name]):
-        return  # another process builds it
-    try:
+    async with only_one(conn, "hashtext(%s)", name) as alone:
         valid = await value_of(conn, "SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass(%s)", [name])
-        if valid:
+        if valid or not alone:  # another process builds it
             return
         if valid is not None:  # a build that was cut short
             await conn.execute(sql.SQL("DROP INDEX CONCURRENTLY {}").format(sql.Identifier(name)))
         of_server = await value_of(conn, "SELECT pg_size_bytes(current_setting('maintenance_work_mem')) / 1000000")
         most = max(MOST_MEGABYTES, of_server or 0)
+        # In which it is built fast; beyond its memory pgvector goes on row by row on disk.
+        needed = segments * (2 * dimension + GRAPH_BYTES) * ROOM
         log.info(
             "Building the vector index of %d segments with %s of memory for the %d MB that it takes: about %d min%s",
-            index.segments,
-            _memory(index.needed, most),
-            index.needed / 1e6,
-            math.ceil(index.segments * SECONDS / 60),
-            "" if index.needed <= most * 1e6 else ", and several times that for want of memory",
+            segments,
+            _memory(needed, most),
+            needed / 1e6,
+            math.ceil(segments * SECONDS / 60),
+            "" if needed <= most * 1e6 else ", and several times that for want of memory",
         )
-        await conn.execute(
-            "SELECT set_config('maintenance_work_mem', %s, false),"
-            " set_config('max_parallel_maintenance_workers', %s, false)",
-            [_memory(index.needed, most), str(BUILD_WORKERS)],
-        )
-        await conn.execute(
-            sql.SQL(
-                "CREATE INDEX CONCURRENTLY {} ON {} USING hnsw ((embedding::halfvec({})) halfvec_cosine_ops)"
-                " WITH (m = 16, ef_construction = 128)"
-            ).format(sql.Identifier(name), sql.Identifier(vectors), sql.Literal(index.dimension))
-        )
-    finally:
-        await conn.execute("RESET maintenance_work_mem")
-        await conn.execute("RESET max_parallel_maintenance_workers")
-        await conn.execute("SELECT pg_advisory_unlock(hashtext(%s))", [name])
+        try:
+            await conn.execute(
+                "SELECT set_config('maintenance_work_mem', %s, false),"
+                " set_config('max_parallel_maintenance_workers', %s, false)",
+                [_memory(needed, most), str(BUILD_WORKERS)],
+            )
+            await conn.execute(
+                sql.SQL(
+                    "CREATE INDEX CONCURRENTLY {} ON {} USING hnsw ((embedding::halfvec({})) halfvec_cosine_ops)"
+                    " WITH (m = 16, ef_construction = 128)"
+                ).format(sql.Identifier(name), sql.Identifier(vectors), sql.Literal(dimension))
+            )
+        finally:
+            await conn.execute("RESET maintenance_work_mem")
+            await conn.execute("RESET max_parallel_maintenance_workers")

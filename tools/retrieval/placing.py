@@ -71,7 +71,11 @@ async def share_tables_again(conn: Connection, workspace: int) -> bool:
             return False
         async with conn.transaction():
             own, shared = await lock_library(conn, workspace), Place(workspace, own=False)
-            await _refuse_large(conn, workspace)
+            if sum(own.filled) > LARGEST_SHARED:
+                raise InvalidRequest(
+                    f"A workspace of {sum(own.filled)} segments is too large for the shared tables.",
+                    suggestion=f"They are for workspaces of at most {LARGEST_SHARED} segments.",
+                )
             await _move_rows(conn, own, shared)
             await queue_deleted_workspace(conn, workspace)
             await _settle(conn, shared)
@@ -109,15 +113,6 @@ async def _settle(conn: Connection, place: Place) -> None:
         dimension = sql.SQL("SELECT vector_dims(embedding) FROM {} WHERE workspace = %s LIMIT 1")
         vectors = place.tables[0].vectors
         await ensure_view(conn, place.workspace, await value_of(conn, dimension.format(vectors), [place.workspace]))
-
-
-async def _refuse_large(conn: Connection, workspace: int) -> None:
-    segments = await value_of(conn, "SELECT segments FROM library_statistics WHERE workspace = %s", [workspace])
-    if segments is not None and segments > LARGEST_SHARED:
-        raise InvalidRequest(
-            f"A workspace of {segments} segments is too large for the shared tables.",
-            suggestion=f"They are for workspaces of at most {LARGEST_SHARED} segments.",
-        )
 
 
 _COPY = "INSERT INTO {target} ({columns}) SELECT {columns} FROM {source} WHERE workspace = %s"

@@ -43,7 +43,8 @@ async def weigh_anew(conn: Connection, workspace: int) -> int:
     while True:
         async with conn.transaction():
             place = await lock_library(conn, workspace)
-            page = await (await conn.execute(_page(place.read.segments), _bound(workspace, after))).fetchall()
+            bound = {"workspace": workspace, "document": after[0], "index": after[1], "limit": PAGE}
+            page = await (await conn.execute(sql.SQL(_PAGE.format(segments=place.read.segments)), bound)).fetchall()
             if not page:
                 await conn.execute(
                     "UPDATE library_statistics SET terms_version = %s WHERE workspace = %s", [TERMS_VERSION, workspace]
@@ -53,14 +54,6 @@ async def weigh_anew(conn: Connection, workspace: int) -> int:
         after, weighed = (str(page[-1][0]), page[-1][1]), weighed + len(page)
     await count_common_terms(conn, workspace, memory=counting_memory(row[1]))
     return weighed
-
-
-def _page(segments: str) -> sql.SQL:
-    return sql.SQL(_PAGE.format(segments=segments))
-
-
-def _bound(workspace: int, after: tuple[str, int]) -> dict[str, Any]:
-    return {"workspace": workspace, "document": after[0], "index": after[1], "limit": PAGE}
 
 
 async def _write(

@@ -13,7 +13,7 @@ from uuid import UUID
 from graph.evidence import EVERYONE, Identity, Segment
 from graph.ports import SearchQuery
 from tools.retrieval.structure import unpack_blocks
-from tools.storage.database import Connection
+from tools.storage.database import Connection, value_of
 
 # Of segments AS s joined with documents AS d.
 SEGMENT_COLUMNS = (
@@ -167,8 +167,8 @@ class ReadableShares:
         async with count.counting:
             now = time.monotonic()
             if now - count.counted_at >= KEPT_SECONDS:
-                found = await (await conn.execute(statement, bound, prepare=True)).fetchone()
-                count.documents, count.counted_at = found[0] if found is not None else 0, now  # it may be gone
+                count.documents = await value_of(conn, statement, bound, prepare=True) or 0  # it may be gone
+                count.counted_at = now
             return count.documents
 
 

@@ -416,8 +416,7 @@ def _distance(row: str, column: str, *, vectors: bool) -> str:
     return _DISTANCE_IN_ARRAYS.format(row=row, asked=asked, idfs=idfs)
 
 
-def _with_vector(tables: ReadTables) -> str:
-    return f"""JOIN {tables.vectors} AS v ON v.workspace = {tables.workspace}
+_WITH_VECTOR = """JOIN {vectors} AS v ON v.workspace = {workspace}
         AND v.document_id = s.document_id AND v.segment_index = s.segment_index"""
 
 
@@ -471,7 +470,7 @@ def search_statement(
         distance=distance,
         # A zero vector has no direction.
         similarity=f"coalesce(nullif(1 - ({distance}), 'NaN'), 0)" if dense else distance,
-        with_vector=_with_vector(tables) if dense else "",
+        with_vector=_WITH_VECTOR.format(vectors=tables.vectors, workspace=tables.workspace) if dense else "",
     )
     return numbered(text)
 

@@ -13,7 +13,7 @@ from graph.evidence import Identity, Page, Segment
 from graph.ports import Resources, SearchQuery, SearchResult
 from tools.retrieval.scope import SEGMENT_COLUMNS, VISIBLE, as_array, as_segment, as_uuid, reading_as
 from tools.storage.database import Connection, Database
-from tools.storage.partitions import Place, ReadTables
+from tools.storage.partitions import Place
 from tools.storage.tenants import Workspaces
 
 
@@ -76,11 +76,12 @@ class SegmentStore:
     ) -> list[list[tuple[Any, ...]]]:
         async def read_on(conn: Connection) -> list[list[tuple[Any, ...]]]:
             async def read_from(place: Place) -> list[list[tuple[Any, ...]]]:
-                found = []
+                found, tables = [], place.read
                 async with conn.cursor(binary=True) as rows:
                     for statement, parameters in statements:
                         row = {"workspace": place.workspace, **parameters, **reading_as(identity)}
-                        found.append(await (await rows.execute(_statement(statement, place.read), row)).fetchall())
+                        text = statement.format(partition=tables.segments, workspace=tables.workspace, here=tables.here)
+                        found.append(await (await rows.execute(sql.SQL(text), row)).fetchall())
                 return found
 
             return await self._workspaces.read(conn, identity.workspace, read_from)
@@ -137,10 +138,6 @@ _PAGES = (
     + _FROM
     + " WHERE {here} ORDER BY w.place, s.segment_index"
 )
-
-
-def _statement(text: str, tables: ReadTables) -> sql.SQL:
-    return sql.SQL(text.format(partition=tables.segments, workspace=tables.workspace, here=tables.here))
 
 
 RUN_RESOURCES_KEY = "citewell_resources"  # in a run's configurable: its resources, kept from one step to the next

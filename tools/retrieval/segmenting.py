@@ -310,7 +310,9 @@ def segment(parsed: Parsed, size: SegmentSize, count_tokens: Count) -> list[Segm
         [blocks] = blocks_within(parsed, [(0, len(parsed.text))])
         [tokens] = count_tokens([parsed.text])
         return [SegmentSpan(0, 0, len(parsed.text), first.page_idx, first.heading, tokens, blocks)]
-    parts = groupby(pieces_of(parsed, count), key=_block_of(parsed) if whole_blocks else _page)
+    parts = groupby(
+        pieces_of(parsed, count), key=_block_of(parsed) if whole_blocks else lambda piece: piece.block.page_idx
+    )
     runs = [run for _, part in parts for run in _packed(parsed.text, list(part), limit, count)]
     packed = _within_size(parsed.text, runs, limit, count)
     texts = [_text(parsed.text, run) for run, _ in packed]
@@ -322,10 +324,6 @@ def segment(parsed: Parsed, size: SegmentSize, count_tokens: Count) -> list[Segm
         SegmentSpan(index, run[0].start, run[-1].end, run[0].block.page_idx, run[0].block.heading, number, blocks)
         for index, ((run, _), number, blocks) in enumerate(zip(packed, numbers, structure, strict=True))
     ]
-
-
-def _page(piece: Piece) -> int | None:
-    return piece.block.page_idx
 
 
 def _block_of(parsed: Parsed) -> Callable[[Piece], int]:

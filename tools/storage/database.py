@@ -242,8 +242,13 @@ async def only_one(connection: Connection, lock: LiteralString, *parameters: Any
     try:
         yield held
     finally:
-        if held and not connection.closed:
-            await connection.execute(f"SELECT pg_advisory_unlock({lock})", parameters)
+        if held:
+            await finish_then_cancel(_unlock(connection, f"SELECT pg_advisory_unlock({lock})", parameters))
+
+
+async def _unlock(connection: Connection, statement: LiteralString, parameters: Sequence[Any]) -> None:
+    with suppress(psycopg.Error):  # a connection that broke has lost its lock
+        await connection.execute(statement, parameters)
 
 
 class ReadReplica(Protocol):

@@ -18,7 +18,16 @@ from graph.errors import ConfigurationError, DatabaseUnavailable
 from migrations import LOCK, checkpointer_release, pending, upgrade
 from tools.concurrency.tasks import cancel_and_wait
 from tools.settings import Settings
-from tools.storage.database import CONNECTING, Connection, Database, Pool, database_errors, has_vectors, refuse_older
+from tools.storage.database import (
+    CONNECTING,
+    Connection,
+    Database,
+    Pool,
+    database_errors,
+    has_vectors,
+    refuse_older,
+    value_of,
+)
 from tools.storage.supervision import DiskRoom, keep_running
 from tools.storage.tenants import ensure_workspace
 
@@ -48,7 +57,8 @@ async def open_database(settings: Settings) -> AsyncIterator[Database]:
             vectors = await has_vectors(connection)
         pool = pool_of(url, settings)
         async with pool:
-            await _filled(pool)
+            with database_errors():  # so that no first request waits for a connection in vain
+                await pool.wait(CONNECTING["connect_timeout"])
             yield Database(url, pool, vectors, room)
 
 
@@ -73,12 +83,6 @@ async def migrate(settings: Settings) -> list[str]:
     """
     async with _located(settings) as (url, _):
         return await _migrate(url)
-
-
-async def _filled(pool: Pool) -> None:
-    """Wait for the first connection, so that no request of a process that has just begun waits for it in vain."""
-    with database_errors():
-        await pool.wait(CONNECTING["connect_timeout"])
 
 
 @asynccontextmanager
@@ -127,8 +131,7 @@ def _unreadable(setting: str) -> ConfigurationError:
 
 async def _create_database(url: str) -> None:
     async with await _connect(url) as connection:
-        found = await connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", [EMBEDDED_DATABASE])
-        if await found.fetchone() is None:
+        if not await value_of(connection, "SELECT 1 FROM pg_database WHERE datname = %s", [EMBEDDED_DATABASE]):
             try:
                 await connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(EMBEDDED_DATABASE)))
             except (psycopg.errors.DuplicateDatabase, psycopg.errors.UniqueViolation):
@@ -155,7 +158,10 @@ async def _migrate(url: str) -> list[str]:
         refuse_older(connection)
         if not await pending(connection):
             return []
-        await _lock(connection)
+        # Polled to avoid a deadlock: a session that waits inside pg_advisory_lock holds a snapshot. The checkpointer's
+        # CREATE INDEX CONCURRENTLY, run by the process that holds the lock, would wait for that snapshot.
+        while not await value_of(connection, "SELECT pg_try_advisory_lock(%s)", [LOCK]):  # noqa: ASYNC110
+            await asyncio.sleep(MIGRATION_POLL_SECONDS)
         waiting = await pending(connection)
         if not waiting:
             return []
@@ -165,17 +171,6 @@ async def _migrate(url: str) -> list[str]:
             done.append("checkpointer")
         await ensure_workspace(connection, "default", own_tables=True)
     return done
-
-
-async def _lock(connection: Connection) -> None:
-    # Polled to avoid a deadlock: a session that waits inside pg_advisory_lock holds a snapshot. The checkpointer's
-    # CREATE INDEX CONCURRENTLY, run by the process that holds the lock, would wait for that snapshot.
-    while True:
-        found = await connection.execute("SELECT pg_try_advisory_lock(%s)", [LOCK])
-        row = await found.fetchone()
-        if row is not None and row[0]:
-            return
-        await asyncio.sleep(MIGRATION_POLL_SECONDS)
 
 
 async def _set_up_checkpointer(url: str) -> None:

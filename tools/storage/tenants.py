@@ -10,7 +10,7 @@ from typing import TypeVar
 import psycopg
 
 from graph.errors import InvalidRequest, NotFound
-from tools.storage.database import Connection, Database, elsewhere
+from tools.storage.database import Connection, Database, elsewhere, value_of
 from tools.storage.partitions import (
     MOST_LOOKS,
     Place,
@@ -206,10 +206,9 @@ async def delete_workspace(connection: Connection, number: int) -> None:
     Of one that was arriving from another database nobody can open what is left, from the first statement on.
     """
     await connection.execute(_GIVE_UP_ARRIVAL, [number])
-    moving = await (await connection.execute(_LEAVES, [number])).fetchone()
-    if moving is not None:
+    if (other := await value_of(connection, _LEAVES, [number])) is not None:
         raise InvalidRequest(
-            f"The workspace is half-way to {moving[0]}.",
+            f"The workspace is half-way to {other}.",
             suggestion="Run `citewell workspaces move` with --abandon first.",
         )
     async with may_change_closed(connection):
@@ -235,10 +234,8 @@ async def may_change_closed(connection: Connection) -> AsyncIterator[None]:
 async def ensure_workspace(connection: Connection, name: str, *, own_tables: bool = False) -> int:
     """Return the number of the workspace; create it if it does not exist. Safe against concurrent creation."""
     for _ in range(2):
-        found = await connection.execute("SELECT number FROM workspaces WHERE name = %s", [name])
-        row = await found.fetchone()
-        if row is not None:
-            return int(row[0])
+        if (known := await value_of(connection, "SELECT number FROM workspaces WHERE name = %s", [name])) is not None:
+            return int(known)
         try:
             [number] = await insert_workspaces(connection, [name], own_tables=own_tables)
             return number

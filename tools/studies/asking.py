@@ -6,24 +6,19 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from langchain_core.runnables import RunnableConfig
-from langgraph.graph.state import CompiledStateGraph
 from typing_extensions import TypedDict
 
 from answers.marks import mark_of
-from graph.context import Context
 from graph.errors import CitewellError, InvalidRequest, NotFound
 from graph.evidence import FamilyName, Identity, SectionClaim, Segment, Source
 from graph.ports import ProposedQuestion, Resources
-from graph.state import InputState, State
+from graph.state import InputState
 from graph.usage import Meter
 from text.language import language
-from tools.retrieval.segment_store import RUN_RESOURCES_KEY, resources_of_run
-from tools.runs.completion import finished_message
+from tools.guides.proving import QuestionGraph, ask_once
 from tools.settings import EXTRACTIVE
 
 log = logging.getLogger("citewell.studies")
-QuestionGraph = CompiledStateGraph[State, Context, InputState, State]
 
 MOST_DOCUMENTS = 5
 MOST_SECONDS = 90.0  # of one request, however many questions it asks
@@ -129,28 +124,21 @@ class Asker:
     async def _ask(self, question: str, document_id: str, identity: Identity, model: str) -> StudyAnswer:
         by = self.by(model)
         keyless = by == EXTRACTIVE
-        resources = resources_of_run(self.alone if keyless else self.resources)
-        context = Context.of(
-            identity,
-            allowed_spaces=None if identity.spaces is None else list(identity.spaces),
-            search="always",
-            only_selected_pages=True,
-            model=model,
-            effort="fast",
-            max_model_calls=0 if keyless else ANSWER_CALLS,
-            max_seconds=ANSWER_SECONDS,
-            max_rewrites=0,
-            max_repairs=0,
-        )
-        config: RunnableConfig = {"configurable": {RUN_RESOURCES_KEY: resources}}
         try:
-            async with asyncio.timeout(ANSWER_SECONDS):
-                graph = self.graph_alone() if keyless else self.graph
-                values = await graph.ainvoke(
-                    InputState(question=question, page_ids=[document_id]), config, context=context
-                )
-                state = State(**values)
-                message = await finished_message(state, resources.reader, identity, by)
+            state, message = await ask_once(
+                self.graph_alone() if keyless else self.graph,
+                self.alone if keyless else self.resources,
+                InputState(question=question, page_ids=[document_id]),
+                identity,
+                by,
+                seconds=ANSWER_SECONDS,
+                only_selected_pages=True,
+                model=model,
+                effort="fast",
+                max_model_calls=0 if keyless else ANSWER_CALLS,
+                max_rewrites=0,
+                max_repairs=0,
+            )
         except (CitewellError, TimeoutError) as error:
             log.info("A question was not answered: %s", error)
             return left_empty(document_id, "unasked")
