@@ -4,7 +4,7 @@ import mimetypes
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated, Any, Literal, cast
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from answers.citations import landing_url
 from answers.library_listing import FROM_CATALOGUE
@@ -43,8 +43,6 @@ class UIMessage(BaseModel):
 
     AI SDK 4 and messages for models have ``content`` instead of parts: a string, or a list of parts.
     """
-
-    model_config = ConfigDict(extra="ignore")
 
     id: Annotated[str, Field(max_length=200)] = ""
     role: str

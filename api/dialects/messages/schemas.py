@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, Field, field_validator
 
 from api.dialects.chat_request import ChatMessage, last_question, parse_question, recent_turns, refuse_schema
 from api.dialects.messages.cited_blocks import whole_blocks
@@ -47,8 +47,6 @@ class MessageOptions(ChatOptions, Body):
 
 class MessagesRequest(BaseModel):
     """A question with the conversation before it. How the text is sampled is the deployment's choice."""
-
-    model_config = ConfigDict(extra="ignore")
 
     messages: Annotated[list[InputMessage], Field(min_length=1)]
     model: Annotated[str, Field(max_length=100)] = ""

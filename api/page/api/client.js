@@ -174,6 +174,11 @@ export class Client {
     return this.json(`api/documents?${query({ limit: 50, ...asked })}`, { list: "documents" });
   }
 
+  /** @returns {Promise<Wire.GraphStructure>} What every run takes its way through. */
+  graph() {
+    return this.json("api/graph", { list: "nodes" });
+  }
+
   /** Count documents by type, folder and source. @param {Asked} asked @returns {Promise<Wire.LibrarySummary>} */
   summary(asked) {
     return this.json(`api/library?${query(asked)}`, { list: "types" });

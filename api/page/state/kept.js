@@ -21,7 +21,7 @@ const ID = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}";
 // Of the documents the list that is on show at first: what was looked for otherwise is not kept.
 const LISTED = "library\\?lasting=true|documents\\?lasting=true&sort=changed&order=desc&limit=\\d+&(?:count=true|offset=\\d+)";
 const READ = new RegExp(
-  `^(?:api/(?:me|workspaces|${LISTED}|sessions\\?limit=\\d+|sessions/${ID}\\?limit=\\d+|documents\\?limit=\\d+|documents/${ID}(?:/[a-z-]+)?)|v1/models)$`,
+  `^(?:api/(?:me|workspaces|graph|${LISTED}|sessions\\?limit=\\d+|sessions/${ID}\\?limit=\\d+|documents\\?limit=\\d+|documents/${ID}(?:/[a-z-]+)?)|v1/models)$`,
 );
 const RUNS = new RegExp(`^api/(?:sessions/${ID}/)?runs\\?`);
 const GONE = new Set([403, 404, 410]);

@@ -89,7 +89,7 @@ export function emptyView(app) {
     const outline = h("div", { class: "guide" });
     outlines.set(document.document_id, outline);
     const title = h("span", { dir: "auto" }, document.title);
-    return [h("button", { type: "button", onclick: () => begin(document) }, icon("page"), title), outline];
+    return [h("button", { onclick: () => begin(document) }, icon("page"), title), outline];
   }
 
   /** @param {Wire.Document} document */

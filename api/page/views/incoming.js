@@ -31,7 +31,7 @@ export function incomingView(app, incoming, shelf) {
     dismiss: textButton("small", () => incoming.dismissEnded(), dismiss),
   };
   const list = h("ul", null);
-  const unfold = h("button", { type: "button", class: "quiet small", "aria-expanded": "false", onclick: () => {
+  const unfold = h("button", { class: "quiet small", "aria-expanded": "false", onclick: () => {
     unfolded = !unfolded;
     show(incoming.progress.value);
   } });

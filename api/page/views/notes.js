@@ -50,7 +50,7 @@ async function list(app, body) {
   /** @param {Wire.NoteSummary} note */
   function row({ note_id: id, title, entries, shared }) {
     return h("li", null,
-      h("button", { type: "button", class: "quiet", onclick: () => showNotes(app, id) },
+      h("button", { class: "quiet", onclick: () => showNotes(app, id) },
         h("strong", { dir: "auto" }, title),
         h("span", { class: "muted" }, [said.entries({ count: entries }), shared && said.shared].filter(Boolean).join(" · ")),
       ),

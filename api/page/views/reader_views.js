@@ -75,7 +75,7 @@ export function readerViews(client, ask, pin) {
 
   /** @param {string} name @param {boolean} text */
   function way(name, text) {
-    return h("button", { type: "button", class: "small", "aria-pressed": String(text), onclick: () => choose(text) }, name);
+    return h("button", { class: "small", "aria-pressed": String(text), onclick: () => choose(text) }, name);
   }
 
   /** @param {View} view */

@@ -94,7 +94,10 @@ export function runPanel(app) {
     fill(time, ms !== null && duration(ms));
     if (!element.open) return body?.element.remove();
     if (!body) return void later(app, () => import("./run_body.js"), prepare); // who opens none need not load it
-    if (!body.element.isConnected) element.append(body.element);
+    if (!body.element.isConnected) {
+      element.append(body.element);
+      void body.opened();
+    }
     body.show(turn, replay.state);
   }
 

@@ -21,12 +21,12 @@ export function shelfRow(actions, told) {
   /** Whether it was shown at all, since a row that is being read is nothing. */
   let filled = false;
   const box = h("input", { type: "checkbox", tabindex: -1, onclick });
-  const title = h("button", { type: "button", class: "name", dir: "auto", tabindex: -1, onclick: read });
+  const title = h("button", { class: "name", dir: "auto", tabindex: -1, onclick: read });
   const facts = h("span", { class: "facts muted" });
   const remove = iconButton("trash", words.shelf.delete, erase, "quiet small writes");
   const about = iconButton("more", "", card, "quiet small");
   for (const each of [about, remove]) change(each, { tabindex: -1 });
-  const all = h("button", { type: "button", class: "small", tabindex: -1, onclick: tickAll }, words.shelf.tickAll);
+  const all = h("button", { class: "small", tabindex: -1, onclick: tickAll }, words.shelf.tickAll);
   const element = h(
     "div",
     { class: "row", role: "row", tabindex: -1, draggable: "true", onfocusin: () => told.onfocus(at), ondragstart },

@@ -383,6 +383,7 @@ export interface Catalogue {
     cut: string;
     colon: (values: { said: string | number; more: string | number }) => string;
     steps: string;
+    graph: string;
     thinking: string;
     nodes: {
       decide_retrieval: string;
