@@ -47,8 +47,7 @@ export function incomingView(app, incoming, shelf) {
   let rows = new Map();
   /** Those whose end was told. @type {Set<number>} */
   const told = new Set();
-  /** @type {ReturnType<typeof setTimeout> | undefined} */
-  let seen;
+  let seen = 0;
 
   incoming.progress.watch(show);
 

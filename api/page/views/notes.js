@@ -73,8 +73,7 @@ async function one(app, dialog, body, id) {
   const back = textButton("quiet small", () => showNotes(app), icon("back"), said.all);
   /** What was typed and is not saved yet. @type {Wire.NoteChange} */
   let typed = {};
-  /** @type {ReturnType<typeof setTimeout> | undefined} */
-  let pause;
+  let pause = 0;
   const leave = () => void save(true);
   addEventListener("pagehide", leave);
   dialog.addEventListener("close", () => {

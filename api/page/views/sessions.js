@@ -45,8 +45,7 @@ export function sessionsView(app) {
     accountLine(app),
   );
 
-  /** @type {ReturnType<typeof setTimeout> | undefined} */
-  let typing;
+  let typing = 0;
 
   /** @param {KeyboardEvent} event */
   function put(event) {
