@@ -59,8 +59,6 @@ def print_rows(
     if as_json:
         print_json(document)
         return
-    from cli.tables import show_table
-
     show_table(result_console(), columns, rows, numbers=numbers)
     if more is not None:
         sys.stderr.write(f"More: {more}\n")
@@ -74,6 +72,27 @@ def printable(text: str) -> str:
 def one_line(text: str) -> str:
     """Collapse white space, so that a quote of several lines becomes one paragraph."""
     return printable(" ".join(text.split()))
+
+
+def show_table(
+    console: "Console", columns: Sequence[str], rows: Sequence[Sequence[str]], *, numbers: Collection[int] = ()
+) -> None:
+    """Show rows under columns; ``numbers`` are the columns to align to the right."""
+    if not console.is_terminal:
+        for row in rows:
+            print("\t".join(one_line(cell) for cell in row))
+        return
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for index, column in enumerate(columns):
+        # The first column holds the id or name that other commands take, so it is never wrapped.
+        table.add_column(column, justify="right" if index in numbers else "left", no_wrap=index == 0, overflow="fold")
+    for row in rows:
+        table.add_row(*(Text(one_line(cell)) for cell in row))
+    console.print(table if rows else Text("Nothing here yet.", style="dim"))
 
 
 def json_text(document: Any) -> str:
@@ -137,16 +156,12 @@ def progress_bar(label: str = "Asking") -> "Iterator[Progress]":
 
 def show_figures(figures: "Mapping[str, Figure]") -> None:
     """Show measures with their intervals, one per row."""
-    from cli.tables import show_table
-
     rows = [[name, *_cells(figure), str(figure["n"])] for name, figure in figures.items()]
     show_table(result_console(), ["Measure", "Mean", "95% interval", "Questions"], rows, numbers=(1, 2, 3))
 
 
 def show_side_by_side(figures: "Mapping[str, Mapping[str, Figure]]") -> None:
     """Show the measures of several named runs in one table, two columns per name."""
-    from cli.tables import show_table
-
     first = next(iter(figures.values()))
     rows = [
         [measure, *(cell for each in figures.values() for cell in _cells(each[measure])), str(figure["n"])]
@@ -160,8 +175,6 @@ def show_side_by_side(figures: "Mapping[str, Mapping[str, Figure]]") -> None:
 
 def show_groups(tag: str, groups: "Mapping[str, Mapping[str, Figure]]", measures: Sequence[str]) -> None:
     """Show some measures by the values of a tag, one value per row; measures that no group has are left out."""
-    from cli.tables import show_table
-
     taken = [name for name in measures if any(name in figures for figures in groups.values())]
     rows = [
         [f"{tag}: {value}", *(f"{figures[name]['mean']:.3f}" if name in figures else "–" for name in taken)]

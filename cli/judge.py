@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from cli.command import Storage, awaited, opened_database, settings_for
-from cli.console import print_json, progress_bar, progress_console, result_console
+from cli.console import print_json, progress_bar, progress_console, result_console, show_table
 from cli.options import AsJson
 
 if TYPE_CHECKING:
@@ -240,7 +240,6 @@ async def _languages_of_library(storage: Storage, exam: "Exam") -> list[str]:
 
 
 def _show(states: Sequence[JudgeState]) -> None:
-    from cli.tables import show_table
 
     headings = ["Judge", "Language", "Verdict", "True supported", "False supported", "Threshold", "Calls", "Taken"]
     rows = [[state.name, code, *_cells(result)] for state in states for code, result in state.results.items()]

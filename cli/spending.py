@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from cli.command import Caller, acting
-from cli.console import print_json, progress_console, result_console
+from cli.console import print_json, progress_console, result_console, show_table
 
 if TYPE_CHECKING:
     from tools.spending.charges import LimitUse, SpentRow
@@ -55,7 +55,6 @@ async def spending(caller: Caller, by: Group = "day", days: Days = 30, me: OnlyM
 
 
 def _show(by: str, rows: "list[SpentRow]", total: "SpentRow", limits: "list[LimitUse]", currency: str | None) -> None:
-    from cli.tables import show_table
     from tools.settings.spending import plain
 
     console = result_console()

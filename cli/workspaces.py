@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from cli.command import Exit, awaited, opened_database, settings_for
-from cli.console import print_json, print_result, print_rows, progress_console, result_console
+from cli.console import print_json, print_result, print_rows, progress_console, result_console, show_table
 from cli.options import AsJson, Yes, confirmed
 from text.counted import counted
 
@@ -225,7 +225,6 @@ def _print_progress(line: str) -> None:
 
 
 def _show_plan(plan: "Plan", as_json: bool) -> None:
-    from cli.tables import show_table
     from tools.moves.moved_tables import LEFT_OUT
 
     if as_json:

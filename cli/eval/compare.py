@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cli.command import Exit, awaited
-from cli.console import print_json, progress_console, result_console
+from cli.console import print_json, progress_console, result_console, show_table
 from cli.options import AsJson, writing
 from text.counted import counted
 
@@ -67,7 +67,6 @@ def _show(comparison: "Comparison") -> None:
 
 
 def _show_measures(comparison: "Comparison") -> None:
-    from cli.tables import show_table
     from evals.report.html_markup import shown, signed
 
     rows = [
@@ -88,7 +87,6 @@ def _show_measures(comparison: "Comparison") -> None:
 
 
 def _show_questions(comparison: "Comparison") -> None:
-    from cli.tables import show_table
 
     rows = []
     for each in comparison.questions:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from cli.command import Exit, awaited, settings_for
-from cli.console import print_json, progress_bar, progress_console, result_console
+from cli.console import print_json, progress_bar, progress_console, result_console, show_table
 from cli.options import AsJson, FaithfulnessJudge, ModelName, Planted, Removed
 from graph.errors import InvalidRequest
 
@@ -108,7 +108,6 @@ def _row(judgement: "GateJudgement") -> dict[str, Any]:
 
 
 def _show(judgements: Iterable["GateJudgement"]) -> None:
-    from cli.tables import show_table
 
     rows = [
         [

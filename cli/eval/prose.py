@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cli.command import Exit, awaited, settings_for
-from cli.console import print_json, progress_bar, progress_console, result_console
+from cli.console import print_json, progress_bar, progress_console, result_console, show_table
 from cli.options import AsJson, Concurrency
 from graph.errors import InvalidRequest
 from text.counted import counted
@@ -72,7 +72,6 @@ async def _open_judge(stack: AsyncExitStack, name: str, any_judge: bool) -> "Jud
 
 
 def _show(report: "ProseReport") -> None:
-    from cli.tables import show_table
 
     groups: list[tuple[str, Rates]] = [("all", report), *report["languages"].items(), *report["kinds"].items()]
     rows = [row for name, rates in groups for row in _rows(name, rates)]

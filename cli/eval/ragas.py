@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cli.command import Exit, awaited, settings_for
-from cli.console import print_json, print_result, progress_bar, result_console, show_failures
+from cli.console import print_json, print_result, progress_bar, result_console, show_failures, show_table
 from cli.options import AsJson, RunPath, writing
 from text.counted import counted
 
@@ -75,7 +75,6 @@ async def ragas(
 
 
 def _show(report: "RagasReport") -> None:
-    from cli.tables import show_table
 
     rows = [[name, *_cells(metric)] for name, metric in report["metrics"].items()]
     columns = ["Metric", "Mean", "95% interval", "Scored", "Failed", "Left out"]
