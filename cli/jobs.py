@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from cli.command import Caller, Storage, acting, awaited, opened_database, opened_embedder, settings_for
-from cli.console import print_json, print_rows, progress_console, result_console
+from cli.console import one_line, print_json, print_rows, progress_console, result_console
 from cli.options import AsJson, Cursor, as_id
 from text.counted import counted
 
@@ -152,7 +152,6 @@ def _print(detail: "JobDetail") -> None:
     from rich.text import Text
 
     from cli.rendering.wrapping import show_indented
-    from cli.tables import one_line
 
     console, errors, job = result_console(), progress_console(), detail.job
     rate = f"  {job.rate:.1f} files/s" if job.rate is not None else ""

@@ -197,9 +197,9 @@ async def ask_for_model(settings: Settings, name: str, *, thinking: bool = False
     has, asked_at = _ANSWERED.get(key := (model.base_url, name), (False, -ASKED_AGAIN))
     if has or time.monotonic() - asked_at < ASKED_AGAIN:
         return
-    from tools.llm.model_endpoint import Endpoint, RetryPolicy
+    from tools.llm.model_endpoint import Endpoint
 
-    endpoint = Endpoint(model, name, temperature=None, retry=RetryPolicy(attempts=1))
+    endpoint = Endpoint(model, name, temperature=None, attempts=1)
     try:
         async with aclosing(endpoint.reply([("user", "Hi")], schema=None, max_characters=1, meter=Meter())) as parts:
             await anext(parts)

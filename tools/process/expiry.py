@@ -102,11 +102,7 @@ def _days(value: int | Literal["never"]) -> int | None:
 
 
 async def expire(
-    database: Database,
-    *,
-    retention: Retention,
-    dry_run: bool = False,
-    spending: Spending | None = None,
+    database: Database, *, retention: Retention, dry_run: bool = False, spending: Spending | None = None
 ) -> Expired:
     """Delete sessions unused for longer than they are kept, expired ephemeral ones, old event logs, and ended jobs.
 

@@ -36,10 +36,6 @@ from tools.sessions.session_store import EncodedHistory, RunStatus, Session, Sto
 WITH_REGENERATE = "leave it out: regenerate asks the same question again"
 
 
-def _no_question() -> Any:
-    return None
-
-
 class RunQuestion(Body):
     """A question, or the message to edit or regenerate."""
 
@@ -50,7 +46,7 @@ class RunQuestion(Body):
         default=None, description="An answer to regenerate: its question is asked again, unchanged."
     )
     question: Question = Field(
-        default_factory=_no_question, validate_default=True, description="Required, except with `regenerate`."
+        default_factory=lambda: None, validate_default=True, description="Required, except with `regenerate`."
     )
 
     @field_validator("regenerate")
