@@ -29,7 +29,7 @@ from tools.exports.exported import (
     Transcript,
     marked,
 )
-from tools.exports.formats import EXPORT_FORMATS, FILE_FORMATS, file_name
+from tools.exports.formats import FILE_FORMATS, file_name
 from tools.exports.html_report import html_report
 from tools.exports.markdown_file import markdown_file
 from tools.exports.word_file import word_file
@@ -295,8 +295,8 @@ def test_a_passage_tells_its_date_and_the_older_documents_that_hold_a_copy() -> 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_format_is_written_in_every_language(language: str) -> None:
     made = transcript("It is so.", "Said")
-    for form in EXPORT_FORMATS:
-        assert FILE_FORMATS[form].write(made, words_of(language)), form  # type: ignore[arg-type]
+    for form, kind in FILE_FORMATS.items():
+        assert kind.write(made, words_of(language)), form  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,6 @@ import secrets
 import struct
 import time
 from binascii import crc32
-from collections import OrderedDict
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 from uuid import UUID
@@ -105,7 +104,7 @@ class DocumentLinks:
         self._database = database
         self._workspaces = workspaces
         self._settings = settings
-        self._seen: OrderedDict[tuple[str, str], tuple[Identity, float]] = OrderedDict()
+        self._seen: dict[tuple[str, str], tuple[Identity, float]] = {}
 
     @property
     def are_on(self) -> bool:
@@ -121,10 +120,9 @@ class DocumentLinks:
             return
         async with self._database.connection() as connection:
             await self._record(connection, identity)
+        if len(self._seen) >= MOST_SEEN:
+            self._seen.clear()
         self._seen[key] = (identity, now)
-        self._seen.move_to_end(key)
-        while len(self._seen) > MOST_SEEN:
-            self._seen.popitem(last=False)
 
     async def signer(self, identity: Identity) -> LinkSigner | None:
         """Return what makes links for an identity; None where links are off, or strangers share it: it opens nothing.

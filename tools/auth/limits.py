@@ -5,14 +5,14 @@ a step, and is refused where that would be more than a minute ahead. So a whole 
 then one a step. Runs are counted by the day, which begins at midnight where spending's does.
 """
 
-from datetime import UTC, datetime, tzinfo
+from datetime import UTC, tzinfo
 from ipaddress import IPv6Address, ip_address
 from typing import Any
 
 from graph.errors import RateLimited
 from text.counted import counted
 from tools.auth.identities import Grant
-from tools.spending.accounts import day_end
+from tools.spending.accounts import rest_of_day
 from tools.storage.database import Connection, Database
 
 MINUTE_SECONDS = 60.0
@@ -74,21 +74,19 @@ class UsedLimits:
         most = grant.limits.runs_a_day
         if most is None:
             return
-        now = datetime.now(self._zone)
-        ends = day_end(now.date(), self._zone)
+        ends, rest = rest_of_day(self._zone)
         row = {"credential": grant.credential, "most": most, "day_ends": ends}
         async with self._database.connection() as connection:
             if not await _counted(connection, _TAKE_RUN, row):
-                rest = (ends.astimezone(UTC) - now.astimezone(UTC)).total_seconds()
                 raise RateLimited(
                     f"These credentials may ask {counted(most, 'question')} a day ({self._zone}), and have.",
-                    retry_after=int(rest) + 1,
+                    retry_after=rest,
                 )
 
     async def give_back_run(self, grant: Grant) -> None:
         """Take back the count of a run that did not begin."""
         if grant.limits.runs_a_day is not None:
-            ends = day_end(datetime.now(self._zone).date(), self._zone)
+            ends, _ = rest_of_day(self._zone)
             await self._database.execute(_GIVE_BACK_RUN, {"credential": grant.credential, "day_ends": ends})
 
 

@@ -2,14 +2,13 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal
 
 from tools.exports.exported import Transcript
 from tools.exports.markdown_file import markdown_file
 from tools.exports.wording import Words
 
 ExportFormat = Literal["md", "docx", "html"]
-EXPORT_FORMATS: tuple[ExportFormat, ...] = get_args(ExportFormat)
 WORD_TYPE = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 LONGEST_NAME = 80  # characters, which is less than 255 bytes in any script
 _UNFIT = frozenset('/\\:*?"<>|')

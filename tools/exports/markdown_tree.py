@@ -24,8 +24,6 @@ _BEGINS, _ENDS = "b", "e"  # of a highlight, between brackets as the number of a
 # What begins a line and is no text, so that a highlight begins behind it.
 _LINE_BEGIN = re.compile(r"[ \t]*(?:(?:[-*+>|]|#{1,6}|\d{1,9}[.)])[ \t]+)*")
 
-Inline = SyntaxTreeNode
-
 
 class Highlighted(str):
     """A piece of text that is highlighted."""
@@ -104,7 +102,7 @@ def words_only(text: str) -> str:
     return " ".join("".join(found).split()) or text
 
 
-def safe_target(node: Inline) -> str:
+def safe_target(node: SyntaxTreeNode) -> str:
     """Return where a link of the tree leads, "" for what is no address of the web or of mail."""
     target = str(node.attrs.get("href", ""))
     return target if _SAFE_LINK.match(target) else ""

@@ -15,7 +15,6 @@ from tools.parsers.canonical_text import storable
 from tools.web.guard import LONGEST_URL
 
 LONGEST_TITLE = 300
-LONGEST_URI = 2000
 MOST_RESULTS = 100  # that are looked at
 LISTS = ("results", "result", "items", "documents", "hits", "matches", "data", "sources")
 TEXTS = ("text", "content", "body", "page_content", "snippet", "excerpt", "summary", "description")
@@ -97,7 +96,7 @@ def _add_block(found: Found, block: Mapping[str, Any]) -> None:
                 found.without_text += 1
         case "resource_link":
             uri = _text(block, ("uri",))
-            if uri and len(uri) <= LONGEST_URI:
+            if uri and len(uri) <= LONGEST_URL:
                 title = _line(_text(block, ("title", "name")))
                 found.results.append(FoundLink(uri, title, _text(block, ("description",))))
             else:

@@ -179,10 +179,14 @@ class PostgresCarrier:
         """Deliver what arrives, over a connection of its own."""
         with _psycopg_errors():
             async with await self._connect() as connection:
+                connection.add_notify_handler(lambda found: notifications.wake(found.payload))
                 await connection.execute(f"LISTEN {CHANNEL}")
                 notifications.joined()
-                async for found in connection.notifies():
-                    notifications.wake(found.payload)
+                while True:
+                    while found := connection.pgconn.notifies():  # also those that came behind the reply to LISTEN
+                        notifications.wake(found.extra.decode())
+                    await _readable(connection.fileno())  # psycopg's own iterator looks ten times a second
+                    connection.pgconn.consume_input()
 
     @asynccontextmanager
     async def sending(self) -> AsyncIterator[Send]:
@@ -206,3 +210,13 @@ def _psycopg_errors() -> Iterator[None]:
         yield
     except (psycopg.Error, OSError) as error:
         raise CarrierLost(type(error).__name__) from error
+
+
+async def _readable(file: int) -> None:
+    """Wait until there is something to read."""
+    loop, ready = asyncio.get_running_loop(), asyncio.Event()
+    loop.add_reader(file, ready.set)
+    try:
+        await ready.wait()
+    finally:
+        loop.remove_reader(file)

@@ -283,16 +283,16 @@ def _less(use: ModelUse, stored: ModelUse | None) -> ModelUse | None:
     return rest if any(rest.values()) else None
 
 
-def day_end(day: date, zone: tzinfo) -> datetime:
-    """Return when a day ends in a time zone."""
-    return datetime.combine(day + timedelta(days=1), time.min, zone)
+def rest_of_day(zone: tzinfo) -> tuple[datetime, int]:
+    """Return when today ends in a time zone, and the seconds until then, rounded up."""
+    now = datetime.now(zone)
+    end = datetime.combine(now.date() + timedelta(days=1), time.min, zone)
+    return end, int((end.astimezone(UTC) - now.astimezone(UTC)).total_seconds()) + 1
 
 
 def limit_error(reached: Reached, settings: SpendingSettings) -> SpendingLimitReached:
     """Return the error for a limit that is used up, with when it is free again."""
-    now = datetime.now(settings.zone)
-    end = day_end(now.date(), settings.zone)
-    seconds = max(1, int((end.astimezone(UTC) - now.astimezone(UTC)).total_seconds()) + 1)
+    end, seconds = rest_of_day(settings.zone)
     limit = {
         "runs": counted(int(reached.limit), "question"),
         "tokens": f"{reached.limit:,} tokens of models",

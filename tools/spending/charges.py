@@ -15,7 +15,7 @@ from graph.evidence import Identity, ModelUse
 from graph.usage import charged_to
 from tools.settings import SpendingSettings
 from tools.settings.spending import plain
-from tools.spending.accounts import LIMITED, DayTotals, Gate, Limited, Payer, RunAccount, Scope, Totals, day_end
+from tools.spending.accounts import LIMITED, DayTotals, Gate, Limited, Payer, RunAccount, Scope, Totals, rest_of_day
 from tools.storage.database import TAKES_CHANGES, Database
 from tools.storage.tenants import Workspaces
 
@@ -322,7 +322,7 @@ class Spending:
         ]
 
     def day_ends_at(self) -> datetime:
-        return day_end(self.gate.today(), self.settings.zone)
+        return rest_of_day(self.settings.zone)[0]
 
     async def expire(self) -> int:
         """Delete what is older than ``KEEP_DAYS``, and the addresses of days that are over; return how many rows."""

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import UTC, datetime
 from functools import cache
+from traceback import walk_tb
 from types import TracebackType
 from typing import Any, Literal, TextIO
 
@@ -137,10 +138,7 @@ def _trace(found: ExcInfo) -> list[str]:
         seen.add(id(error))
         words = f": {error}" if isinstance(error, _plain()) else ""
         lines.append(f"{type(error).__module__}.{type(error).__qualname__}{words}")
-        trace = error.__traceback__
-        while trace is not None:
-            code = trace.tb_frame.f_code
-            lines.append(f"  {code.co_filename}:{trace.tb_lineno} in {code.co_qualname}")
-            trace = trace.tb_next
+        for frame, number in walk_tb(error.__traceback__):
+            lines.append(f"  {frame.f_code.co_filename}:{number} in {frame.f_code.co_qualname}")
         error = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
     return lines
