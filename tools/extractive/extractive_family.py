@@ -17,6 +17,7 @@ from graph.ports import (
     FaultySection,
     Grading,
     Revision,
+    fixed_section,
 )
 from graph.reasons import Reason
 from graph.rows import Turn
@@ -169,12 +170,8 @@ class ExtractiveWriter:
         """Reply to small talk with a fixed line; a question gets no reply, since only the library is quoted."""
         if intent == "small_talk":
             text: str = getattr(lines(language), small_talk(question) or "acknowledgement")
-            for draft in _section(text, ()):
+            for draft in fixed_section(text):
                 yield draft
-
-
-def _section(text: str, source_ids: tuple[str, ...]) -> tuple[Draft, ...]:
-    return DraftOpened(source_ids=source_ids), DraftText(text), DraftClosed(text, source_ids)
 
 
 MODEL = "extractive"
