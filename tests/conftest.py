@@ -200,7 +200,7 @@ hypothesis.settings.register_profile(
     max_examples=25,
     deadline=None,
     derandomize=os.environ.get("CI") == "true",
-    suppress_health_check=[hypothesis.HealthCheck.too_slow],
+    suppress_health_check=[hypothesis.HealthCheck.too_slow, hypothesis.HealthCheck.data_too_large],
 )
 hypothesis.settings.load_profile("unhurried")
 
