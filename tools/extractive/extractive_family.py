@@ -178,7 +178,7 @@ MODEL = "extractive"
 
 
 def extractive_family(*, checker: ClaimChecker, refuse_below: float = ANSWERABLE) -> Family:
-    """Return the family of one run, whose grader and writer share their measurements, with a claim checker.
+    """Return the family of one run, whose writer goes by what its grader has read, with a claim checker.
 
     A question is refused where the probability of an answer among the candidates is below ``refuse_below``, in [0, 1].
     Raises ValueError where the bundled weights were fitted for other features.
