@@ -1,11 +1,11 @@
 """What a family without a model says of itself: that it only quotes, and how a model is added."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing
 
 import prompts
 from graph.evidence import NoticeCode
-from graph.ports import Draft, DraftClosed, DraftOpened, DraftText
+from graph.ports import Draft, DraftOpened, fixed_section
 from graph.state import State
 
 
@@ -21,24 +21,26 @@ def notices_of(state: State) -> list[NoticeCode]:
 
 
 async def with_notices(drafts: AsyncIterator[Draft], state: State) -> AsyncIterator[Draft]:
-    """Say before the first of a writer's sections that it is not what was asked for, and behind the last what would be.
-
-    A writer that writes nothing is given no notice, since the refusal will say it.
-    """
+    """Say before a writer's first section that it is not what was asked for, and behind the last how to get that."""
     wording = prompts.lines(state.language)
     written = False
-    async with aclosing(drafts) as stream:  # type: ignore[type-var]  # a port says iterator; each is a generator
+    line = prompts.join_lines(state.language, [wording.quotes_only, wording.comes_nearest])
+    async with aclosing(introduced(drafts, fixed_section(line, notice="quotes_only"))) as stream:
         async for draft in stream:
-            if isinstance(draft, DraftOpened) and not written:
-                written = True
-                line = prompts.join_lines(state.language, [wording.quotes_only, wording.comes_nearest])
-                for each in _section(line, "quotes_only"):
-                    yield each
+            written = True
             yield draft
     if written and "add_model" in notices_of(state):
-        for each in _section(wording.add_model, "add_model"):
+        for each in fixed_section(wording.add_model, notice="add_model"):
             yield each
 
 
-def _section(text: str, notice: NoticeCode) -> tuple[Draft, ...]:
-    return DraftOpened(source_ids=()), DraftText(text), DraftClosed(text, (), notice=notice)
+async def introduced(drafts: AsyncIterator[Draft], section: Sequence[Draft]) -> AsyncGenerator[Draft, None]:
+    """Put a section before the first of a writer's, once there is one."""
+    is_opened = False
+    async with aclosing(drafts) as stream:  # type: ignore[type-var]  # a port says iterator; each is a generator
+        async for draft in stream:
+            if isinstance(draft, DraftOpened) and not is_opened:
+                is_opened = True
+                for each in section:
+                    yield each
+            yield draft

@@ -28,10 +28,7 @@ def fits_whole(sizes: Sequence[int], room: int) -> list[bool]:
 
 
 def best_fitting(ranked: Sequence[Sequence[Segment]], room: int) -> list[list[Segment]]:
-    """Return the segments of each page, best first, that fit its equal share of ``room`` tokens.
-
-    The remainders of shares, too small for the next segment, together go to the best remaining segments, page by page.
-    """
+    """Return the segments of each page, best first, that fit its equal share of ``room`` tokens, then what is left."""
     taken: list[list[Segment]] = [[] for _ in ranked]
     if not ranked:
         return taken

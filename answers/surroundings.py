@@ -14,10 +14,7 @@ from graph.rows import SourceRow
 async def read_around(
     reader: SegmentReader, segments: Sequence[Segment], identity: Identity, rows: Iterable[SourceRow] = ()
 ) -> Mapping[str, Segment]:
-    """Return segments by their ids, each joined with the one before it and the one behind it in its document.
-
-    The copies that the ``rows`` of these segments name are returned too, as they are.
-    """
+    """Return segments by their ids, each joined with its neighbours, and as they are the copies that ``rows`` name."""
     known = {segment.segment_id: segment for segment in segments}
     copies = {each for row in rows for each in row.get("copies", ())} - known.keys()
     wanted = [each for each in (*beside(known), *copies) if each not in known]

@@ -352,6 +352,11 @@ class DraftThinking:
 Draft = DraftOpened | DraftText | DraftClosed | DraftThinking
 
 
+def fixed_section(text: str, *, notice: NoticeCode | None = None, fallback: Failure | None = None) -> tuple[Draft, ...]:
+    """Return the drafts of a section that is written at once and cites nothing."""
+    return DraftOpened(fallback, ()), DraftText(text), DraftClosed(text, (), notice=notice)
+
+
 @dataclass(frozen=True, slots=True)
 class FaultyClaim:
     """A claim that failed the check, with the reasons for its verdict."""

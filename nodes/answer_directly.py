@@ -1,7 +1,5 @@
 """Reply without a search: to small talk, about the library itself, and from the model's own knowledge."""
 
-from collections.abc import AsyncIterator
-from contextlib import aclosing
 from typing import Literal
 
 from langgraph.runtime import Runtime
@@ -10,9 +8,10 @@ from typing_extensions import TypedDict
 import prompts
 from answers.drafting import emit_drafts
 from answers.library_listing import FROM_CATALOGUE, emit_listing
+from answers.notices import introduced
 from graph.context import Context
-from graph.evidence import Failure, Section, StopReason
-from graph.ports import AnswerWriter, Catalogue, Draft, DraftClosed, DraftOpened, DraftText, SegmentReader
+from graph.evidence import Section, StopReason
+from graph.ports import AnswerWriter, Catalogue, SegmentReader, fixed_section
 from graph.routing import outside_failed
 from graph.rows import SourceRow
 from graph.state import State
@@ -59,7 +58,7 @@ async def answer_directly(
         meter=meter,
     )
     if state.answer_from == "library_then_model" and not small_talk:
-        drafts = _introduced(drafts, _introduction(state), state.fallback)
+        drafts = introduced(drafts, fixed_section(_introduction(state), fallback=state.fallback))
     sections = await emit_drafts(drafts, runtime.stream_writer, grounded=small_talk, first=len(state.sections))
     if not sections:
         return {"sections": state.sections, "outcome": "", "stop_reason": ""}
@@ -95,16 +94,3 @@ async def _from_catalogue(
 def _introduction(state: State) -> str:
     lines = prompts.lines(state.language)
     return prompts.join_lines(state.language, [lines.web_failed] * outside_failed(state) + [lines.not_from_library])
-
-
-async def _introduced(drafts: AsyncIterator[Draft], line: str, fallback: Failure | None) -> AsyncIterator[Draft]:
-    """Put a section with a fixed line before a reply, once there is one."""
-    introduced = False
-    async with aclosing(drafts) as stream:  # type: ignore[type-var]
-        async for draft in stream:
-            if isinstance(draft, DraftOpened) and not introduced:
-                introduced = True
-                yield DraftOpened(fallback)
-                yield DraftText(line)
-                yield DraftClosed(line, ())
-            yield draft

@@ -13,11 +13,10 @@ UNSPACED = ("zh", "ja")  # languages without a space between sentences
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """A prompt template with the short hash that runs and evals record."""
+    """A prompt template."""
 
     name: str
     text: str
-    hash: str
 
     def format(self, **fields: str) -> str:
         return self.text.format(**fields)
@@ -33,18 +32,14 @@ def load(name: str, *placeholders: str) -> Prompt:
     found = {field for _, field, _, _ in string.Formatter().parse(text) if field is not None}
     if found != set(placeholders):
         raise ValueError(f"prompts/{name}.md has placeholders {sorted(found)}, its code fills {sorted(placeholders)}")
-    return Prompt(name, text, _short_hash(text))
+    return Prompt(name, text)
 
 
 def hashes() -> dict[str, str]:
-    """Return the short hash of every prompt by name."""
+    """Return the short hash of every prompt by name, as evals record it."""
     found = (file for file in files(__name__).iterdir() if file.name.endswith(".md"))
     texts = {file.name.removesuffix(".md"): file.read_text(encoding="utf-8").strip() for file in found}
-    return {name: _short_hash(texts[name]) for name in sorted(texts)}
-
-
-def _short_hash(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()[:12]
+    return {name: hashlib.sha256(text.encode()).hexdigest()[:12] for name, text in sorted(texts.items())}
 
 
 @dataclass(frozen=True, slots=True)

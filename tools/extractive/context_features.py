@@ -79,7 +79,7 @@ Columns = Mapping[str, NDArray[Any]]  # by name, arrays with a column for each s
 def context_columns(
     question: str, question_words: QuestionTerms, segments: Sequence[Segment], pool: Sequence[CandidateSentence]
 ) -> dict[str, NDArray[Any]]:
-    """Compute the columns that depend only on a sentence and its context, not on the other segments read."""
+    """Compute the columns of each sentence and its context alone."""
     table = find_contexts(segments, pool)
 
     def present_in(units: Sequence[str], texts: Sequence[str] | Sequence[frozenset[str]]) -> Bools:

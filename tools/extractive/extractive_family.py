@@ -17,6 +17,7 @@ from graph.ports import (
     FaultySection,
     Grading,
     Revision,
+    fixed_section,
 )
 from graph.reasons import Reason
 from graph.rows import Turn
@@ -169,19 +170,15 @@ class ExtractiveWriter:
         """Reply to small talk with a fixed line; a question gets no reply, since only the library is quoted."""
         if intent == "small_talk":
             text: str = getattr(lines(language), small_talk(question) or "acknowledgement")
-            for draft in _section(text, ()):
+            for draft in fixed_section(text):
                 yield draft
-
-
-def _section(text: str, source_ids: tuple[str, ...]) -> tuple[Draft, ...]:
-    return DraftOpened(source_ids=source_ids), DraftText(text), DraftClosed(text, source_ids)
 
 
 MODEL = "extractive"
 
 
 def extractive_family(*, checker: ClaimChecker, refuse_below: float = ANSWERABLE) -> Family:
-    """Return the family of one run, whose grader and writer share their measurements, with a claim checker.
+    """Return the family of one run, whose writer goes by what its grader has read, with a claim checker.
 
     A question is refused where the probability of an answer among the candidates is below ``refuse_below``, in [0, 1].
     Raises ValueError where the bundled weights were fitted for other features.

@@ -53,10 +53,7 @@ class FeatureTable:
 def measure_sentences(
     question: str, segments: Sequence[Segment], pool: Sequence[CandidateSentence]
 ) -> dict[str, NDArray[Any]]:
-    """Measure each candidate by itself: what it has of the question, and its context.
-
-    Every array has a column for each candidate, independent of the others, so a segment's columns can be reused.
-    """
+    """Measure each candidate by itself: what it has of the question, and its context, a column for each."""
     question_words = question_terms(question)
     flats = [candidate.wording.flat for candidate in pool]
     terms = presence(question_words.terms, [candidate.wording.spellings for candidate in pool])

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from graph.errors import ModelReplyInvalid
-from graph.ports import Draft, DraftClosed, DraftOpened, DraftText
+from graph.ports import Draft, DraftClosed, DraftOpened, DraftText, fixed_section
 from tools.llm.json_stream import Closed, JsonReader, Literal, Part, Path, StringDelta, StringEnd
 from tools.llm.section_text import CitedIds, SectionText, offered_ids
 
@@ -74,7 +74,7 @@ class SectionReader:
         closing = self._close(BROKEN_OFF if not whole and (cut or not self._text_ended) else "")
         drafts += closing + self._released()
         if cut and not whole and not closing and self._written:
-            drafts += [DraftOpened(source_ids=()), DraftText(BROKEN_OFF), DraftClosed(BROKEN_OFF, ())]
+            drafts += fixed_section(BROKEN_OFF)
         if not self._written and not (self._readable and whole):
             raise ModelReplyInvalid("The model's reply holds no section that can be read.")
         return drafts
