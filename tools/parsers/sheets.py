@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from graph.errors import UnreadableDocument
 from tools.parsers.canonical_text import COLONS, CanonicalText
+from tools.parsers.docx_styles import letters
 
 MOST_CELLS = 5_000_000
 MOST_LETTERS = 50_000_000
@@ -65,13 +66,8 @@ class Allowed:
 
 def address(name: str, row: int, column: int) -> str:
     """Return the address of a cell as spreadsheets write it: ``Prices!A3``, ``'Price list'!AB12``."""
-    letters = ""
-    column += 1
-    while column:
-        column, rest = divmod(column - 1, 26)
-        letters = chr(65 + rest) + letters
     shown = name if _PLAIN_NAME.fullmatch(name) else "'" + name.replace("'", "''") + "'"
-    return f"{shown}!{letters}{row + 1}"
+    return f"{shown}!{letters(column + 1).upper()}{row + 1}"
 
 
 def write_sheet(text: CanonicalText, sheet: Sheet, allowed: Allowed) -> None:
