@@ -21,14 +21,13 @@ from tools.library.layout import Layouts
 from tools.library.listing import LibraryCatalogue
 from tools.library.marked_passages import MarkedPassages
 from tools.library.mcp_library import McpLibrary, open_mcp_search
-from tools.library.original_views import PROCESSES, REPLY_BYTES, VIEW_MEGABYTES, VIEW_SECONDS, OriginalViews
+from tools.library.original_views import PROCESSES, REPLY_BYTES, VIEW_MEGABYTES, VIEW_SECONDS, OriginalViews, ViewStore
 from tools.library.places import Places
 from tools.library.sandbox import opened_sandbox
 from tools.library.source_records import Sources
 from tools.library.syncing import Syncer
 from tools.library.uploads import ARCHIVES_AT_ONCE, Uploads
 from tools.library.versions import Versions
-from tools.library.view_store import ViewStore
 from tools.library.web_library import WebLibrary, open_web
 from tools.library.web_pages import WebPages
 from tools.notes.notes import Notes
