@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from graph.errors import ConfigurationError, DependencyFailed, NotFound
 from tools.storage.database import Connection, Database
@@ -34,31 +34,12 @@ class OriginalKey:
     sha256: str
 
 
-class OriginalStore(Protocol):
-    """A store of bytes by their hash. All methods raise DatabaseUnavailable or DependencyFailed if it fails."""
-
-    async def put(self, key: OriginalKey, data: bytes) -> None:
-        """Store the bytes; they are there already where the key is known."""
-
-    def read(self, key: OriginalKey, start: int, end: int) -> AsyncIterator[bytes]:
-        """Read the bytes from ``start`` to ``end``, exclusive, in pieces. Raises NotFound."""
-
-    async def delete(self, keys: Sequence[OriginalKey]) -> None:
-        """Remove originals; unknown ones are ignored."""
-
-    async def exists(self, key: OriginalKey) -> bool:
-        """Whether the original is stored, whole."""
-
-    async def delete_workspace(self, workspace: int) -> None:
-        """Remove all originals of a workspace."""
-
-
 def _gone() -> NotFound:
     return NotFound("The original is no longer stored.", suggestion="Ingest the document again.")
 
 
 class DatabaseStore:
-    """Originals in PostgreSQL, in rows of 256 KiB. ``write`` puts them into a transaction of the caller's."""
+    """Originals in PostgreSQL, in rows of 256 KiB. All methods raise DatabaseUnavailable if it fails."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -88,7 +69,10 @@ class DatabaseStore:
                     await copy.write_row((key.workspace, digest, number, data[start : start + CHUNK_BYTES]))
 
     async def read(self, key: OriginalKey, start: int, end: int) -> AsyncIterator[bytes]:
-        """Read a range; no connection is held while the caller uses a piece."""
+        """Read the bytes from ``start`` to ``end``, exclusive, in pieces. Raises NotFound.
+
+        No connection is held while the caller uses a piece.
+        """
         while start < end:
             first = start // CHUNK_BYTES
             last = min(first + READ_CHUNKS, -(-end // CHUNK_BYTES))
@@ -141,7 +125,10 @@ _EXISTS = "SELECT 1 FROM originals WHERE workspace = %s AND sha256 = %s AND plac
 
 
 class ObjectStore:
-    """Originals in a store that obstore opens; a key is ``workspace/first two digits/hash``."""
+    """Originals in a store that obstore opens; a key is ``workspace/first two digits/hash``.
+
+    All methods raise DependencyFailed if it fails.
+    """
 
     def __init__(self, store: Any) -> None:
         self._store = store
@@ -153,7 +140,7 @@ class ObjectStore:
             await self._objects.put_async(self._store, _path(key), data)
 
     async def read(self, key: OriginalKey, start: int, end: int) -> AsyncIterator[bytes]:
-        """Read a range, a megabyte at a time."""
+        """Read the bytes from ``start`` to ``end``, exclusive, a megabyte at a time. Raises NotFound."""
         while start < end:
             stop = min(start + READ_CHUNKS * CHUNK_BYTES, end)
             with self._failures():
@@ -201,6 +188,9 @@ class ObjectStore:
             raise DependencyFailed(
                 "The store of originals failed.", suggestion="Check CITEWELL_ORIGINALS and what it points at."
             ) from error
+
+
+OriginalStore = DatabaseStore | ObjectStore
 
 
 def _path(key: OriginalKey) -> str:

@@ -45,10 +45,7 @@ _WIDEST = 100
 
 
 def read(data: bytes) -> Parsed:
-    """Parse a Word document.
-
-    Raises UnreadableDocument if it is broken, encrypted, or beyond the limits of archives.
-    """
+    """Parse a Word document. Raises UnreadableDocument if it is broken, encrypted, or beyond the limits of archives."""
     package = open_package(data, f"{W}document", "a Word document")
     return _Document(package).read()
 

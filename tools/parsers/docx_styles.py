@@ -273,6 +273,15 @@ def in_form(number: int, form: str) -> str:
     return str(number)
 
 
+def letters(number: int) -> str:
+    """Return a number as columns and lists count in small letters: z, aa, ab."""
+    written = ""
+    while number > 0:
+        number, letter = divmod(number - 1, 26)
+        written = chr(97 + letter) + written
+    return written
+
+
 def roman(number: int) -> str:
     """Return a number below 4000 in small Roman digits."""
     digits = ""

@@ -38,10 +38,7 @@ _COVER = re.compile(r"cover(?:[-_ ]?page|[-_ ]?image)?", re.IGNORECASE)
 
 
 def read(data: bytes) -> Parsed:
-    """Parse a book.
-
-    Raises UnreadableDocument if it is broken, protected, or too large.
-    """
+    """Parse a book. Raises UnreadableDocument if it is broken, protected, or too large."""
     archive = open_archive(data)
     methods = _named(_xml(archive.read(_ENCRYPTION)), "EncryptionMethod") if _ENCRYPTION in archive else ()
     if any(method.get("Algorithm") not in _FONTS for method in methods):

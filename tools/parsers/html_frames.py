@@ -144,16 +144,13 @@ def number_in(written: str | None) -> int | None:
 def numbered(number: int, numerals: str) -> str:
     """Return a number as a list shows it: ``numerals`` are a, A, i, I, or the words of CSS or docutils for them."""
     kind = numerals.lower().replace("-", "") if len(numerals) > 1 else numerals
+    in_letters = kind in ("a", "A", "loweralpha", "lowerlatin", "upperalpha", "upperlatin") and number > 0
+    in_roman = kind in ("i", "I", "lowerroman", "upperroman") and 0 < number < 4000
     shown = str(number)
-    if kind in ("a", "A", "loweralpha", "lowerlatin", "upperalpha", "upperlatin") and number > 0:
-        shown = ""
-        while number:
-            number, letter = divmod(number - 1, 26)
-            shown = chr(97 + letter) + shown
-    elif kind in ("i", "I", "lowerroman", "upperroman") and 0 < number < 4000:
-        from tools.parsers.docx_styles import roman  # few pages need it
+    if in_letters or in_roman:
+        from tools.parsers.docx_styles import letters, roman  # few pages need them
 
-        shown = roman(number)
+        shown = letters(number) if in_letters else roman(number)
     return shown.upper() if kind in ("A", "I") or kind.startswith("upper") else shown
 
 

@@ -5,7 +5,6 @@ often as they are shown, within the limits of ``sheets``.
 """
 
 import re
-from bisect import bisect_right
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -15,14 +14,13 @@ from tools.parsers.canonical_text import CanonicalText, Parsed
 from tools.parsers.docx_styles import whole_number
 from tools.parsers.number_formats import plain
 from tools.parsers.odf import DRAW, OFFICE, STYLE, TABLE, TEXT, OpenPackage, OpenStyles, one_line, spoken
-from tools.parsers.sheets import LONGEST_NAME, MOST_CELLS, Allowed, Cell, Sheet, write_sheet
+from tools.parsers.sheets import LONGEST_NAME, MOST_CELLS, MOST_COLUMNS, Allowed, Cell, Sheet, write_sheet
 
 _SPREADSHEET, _SHEET, _ROW = f"{OFFICE}spreadsheet", f"{TABLE}table", f"{TABLE}table-row"
 _COLUMN, _AUTOMATIC = f"{TABLE}table-column", f"{OFFICE}automatic-styles"
 _CELLS = (f"{TABLE}table-cell", f"{TABLE}covered-table-cell")
 _SHAPES, _PARAGRAPH = f"{TABLE}shapes", f"{TEXT}p"
 _GONE = ("collapse", "filter")
-_WIDEST = 16_384
 _TIME = re.compile(r"(-?)PT(\d{1,6})H(\d\d?)M(\d\d?)(?:[.,]\d+)?S")
 
 
@@ -37,14 +35,12 @@ def read(data: bytes) -> Parsed:
 
 @dataclass(slots=True)
 class _Open:
-    """The sheet that is being read: its number of rows so far, its hidden columns, and those that held something."""
+    """The sheet that is being read, and its number of rows and columns so far."""
 
     sheet: Sheet
     hidden: bool
     row: int = 0
     column: int = 0
-    gone: list[tuple[int, int]] = field(default_factory=list)
-    dropped: set[int] = field(default_factory=set)
     boxes: list[str] = field(default_factory=list)  # the words of its text boxes
 
 
@@ -113,11 +109,7 @@ class _Workbook:
         if here.hidden:
             self._left_out["hidden sheet"] += 1
             return
-        self._left_out["hidden column"] += len(here.dropped)
-        write_sheet(self._text, here.sheet, self._allowed)
-        if here.boxes and not here.sheet.rows:
-            self._text.page_idx = here.sheet.index
-            self._text.add_heading(1, here.sheet.name)
+        write_sheet(self._text, here.sheet, self._allowed, is_drawn_on=bool(here.boxes))
         for words in here.boxes:
             self._text.add("paragraph", words)
 
@@ -137,7 +129,7 @@ class _Workbook:
     def _read_column(self, here: _Open, element: Any) -> None:
         count = max(1, whole_number(element.get(f"{TABLE}number-columns-repeated"), 1))
         if element.get(f"{TABLE}visibility") in _GONE:
-            here.gone.append((here.column, here.column + count - 1))
+            here.sheet.hidden.append((here.column, here.column + count - 1))
         here.column += count
 
     def _read_row(self, here: _Open, element: Any) -> None:
@@ -161,16 +153,13 @@ class _Workbook:
         cells: dict[int, Cell] = {}
         column = 0
         for each in element.iterchildren(*_CELLS):
-            if column >= _WIDEST:
+            if column >= MOST_COLUMNS:
                 break
             count = max(1, whole_number(each.get(f"{TABLE}number-columns-repeated"), 1))
             cell = self._cell(each) if len(each) or each.get(f"{OFFICE}value-type") else None
             if cell is not None and each.tag == _CELLS[0]:
-                for at in range(column, min(column + count, _WIDEST)):
-                    gone = bisect_right(here.gone, (at, _WIDEST + at)) - 1
-                    if gone >= 0 and here.gone[gone][1] >= at:
-                        here.dropped.add(at)
-                    else:
+                for at in range(column, min(column + count, MOST_COLUMNS)):
+                    if here.sheet.shows(at):
                         cells[at] = cell
                 spans = [whole_number(each.get(f"{TABLE}number-{what}-spanned"), 1) for what in ("rows", "columns")]
                 if max(spans) > 1:

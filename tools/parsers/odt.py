@@ -61,10 +61,7 @@ _DOCUMENT_TYPE = re.compile(rb"<!DOCTYPE[^\[>]*>")  # that OpenOffice declared f
 
 
 def read(data: bytes) -> Parsed:
-    """Parse a text document.
-
-    Raises UnreadableDocument if it is broken, encrypted, or beyond the limits of archives.
-    """
+    """Parse a text document. Raises UnreadableDocument if it is broken, encrypted, or beyond the limits of archives."""
     package = OpenPackage(data)
     root, body = package.body("text", "an OpenDocument text")
     reader = _Reader(package, root)

@@ -94,8 +94,6 @@ class BlockWriter:
                 return end
         return self._paragraph(place)
 
-    # --- what is written ----------------------------------------------------------------------------------------
-
     def _add(
         self,
         kind: BlockKind,
@@ -193,8 +191,6 @@ class BlockWriter:
         self._add("footnote", self._joined(self._page.lines[place:end]), 0.0, ())
         return end
 
-    # --- lists --------------------------------------------------------------------------------------------------
-
     def _item(self, place: int) -> int | None:
         marker = self._page.marker(place)
         if marker is None:
@@ -234,8 +230,6 @@ class BlockWriter:
         if last is None or last.kind != "paragraph":
             return None
         return last.at if last.text.endswith(COLONS) or len(last.text) <= _LONGEST_LEAD_IN else None
-
-    # --- terms --------------------------------------------------------------------------------------------------
 
     def _term_beside(self, place: int) -> int | None:
         """Write a term whose meaning begins on the same line, at the edge where the next lines begin."""
@@ -294,8 +288,6 @@ class BlockWriter:
         stop = page.paragraph_end(body, left)
         self._add("paragraph", self._joined(lines[body:stop]), page.indent(lines[body]), tuple(chain), tight=True)
         return stop
-
-    # --- code and paragraphs ------------------------------------------------------------------------------------
 
     def _code(self, place: int) -> int | None:
         lines = self._page.lines

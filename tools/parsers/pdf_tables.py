@@ -86,7 +86,7 @@ def find_table(
     full, weight = [row for row in rows if len(row.parts) > 1], sum(row.weight for row in rows)
     clear = len(columns) > 1 and len(full) >= (2 if captioned else _LEAST_ROWS) and len(full) >= 0.5 * weight
     cells = [_cells(row.parts, columns) for row in rows] if clear else []
-    if not clear or sum(sum(map(bool, row)) > 1 for row in cells) < 0.5 * weight or _is_prose(rows, cells):
+    if not clear or sum(sum(map(bool, row)) > 1 for row in cells) < 0.5 * weight:
         rows = _close_rows(lines, place, layout, ends)
         columns, cells = [], []
     for row in rows:  # columns may be close to each other, if their gaps are below each other
@@ -263,12 +263,6 @@ def _cells(parts: list[_Part], columns: list[tuple[float, float]]) -> list[str]:
         at = next((at for at, (_, x1) in enumerate(columns) if part.x0 <= x1 + 1), -1)
         cells[at] = _joined(cells[at], part.text)
     return cells
-
-
-def _is_prose(rows: list[_Row], cells: list[list[str]]) -> bool:
-    """Whether the columns hold running text, as a page of two columns does."""
-    long = sum(len(row.parts[0].text) > 40 and bool(first) for row, (first, *_) in zip(rows, cells, strict=True))
-    return long > 0.5 * len(cells)
 
 
 def _merged(rows: list[_Row], cells: list[list[str]], layout: Layout) -> list[list[str]]:

@@ -34,10 +34,7 @@ _WIDEST = 100
 
 
 def read(data: bytes) -> Parsed:
-    """Parse a presentation.
-
-    Raises UnreadableDocument if it is broken, encrypted, or beyond the limits of archives.
-    """
+    """Parse a presentation. Raises UnreadableDocument if it is broken, encrypted, or beyond the limits of archives."""
     package = open_package(data, f"{P}presentation", "a PowerPoint presentation")
     return _Presentation(package).read()
 

@@ -9,13 +9,16 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
+from operator import itemgetter
 from typing import NamedTuple
 
 from graph.errors import UnreadableDocument
 from tools.parsers.canonical_text import COLONS, CanonicalText
+from tools.parsers.docx_styles import letters
 
 MOST_CELLS = 5_000_000
 MOST_LETTERS = 50_000_000
+MOST_COLUMNS = 16_384
 LONGEST_NAME = 200  # characters of a sheet's name, which each address repeats; Excel allows 31
 _MOST_MERGED = 200_000
 _MOST_HEADERS = 3  # rows of one header
@@ -40,12 +43,24 @@ Row = tuple[int, dict[int, Cell]]  # its number and its cells by column, both fr
 
 @dataclass(slots=True)
 class Sheet:
-    """A sheet: its rows that hold something, in order; its merged cells as (first row, column, last row, column)."""
+    """A sheet: its rows that hold something, in order; its merged cells as (first row, column, last row, column).
+
+    ``hidden`` are runs of columns in order, ``dropped`` those of them that hold something.
+    """
 
     name: str
     index: int
     rows: list[Row] = field(default_factory=list)
     merged: list[tuple[int, int, int, int]] = field(default_factory=list)
+    hidden: list[tuple[int, int]] = field(default_factory=list)
+    dropped: set[int] = field(default_factory=set)
+
+    def shows(self, column: int) -> bool:
+        """Whether a column that holds something is shown; one that is not is noted."""
+        at = bisect_right(self.hidden, column, key=itemgetter(0)) - 1
+        is_hidden = at >= 0 and self.hidden[at][1] >= column
+        self.dropped.update([column] * is_hidden)
+        return not is_hidden
 
 
 class Allowed:
@@ -65,18 +80,17 @@ class Allowed:
 
 def address(name: str, row: int, column: int) -> str:
     """Return the address of a cell as spreadsheets write it: ``Prices!A3``, ``'Price list'!AB12``."""
-    letters = ""
-    column += 1
-    while column:
-        column, rest = divmod(column - 1, 26)
-        letters = chr(65 + rest) + letters
     shown = name if _PLAIN_NAME.fullmatch(name) else "'" + name.replace("'", "''") + "'"
-    return f"{shown}!{letters}{row + 1}"
+    return f"{shown}!{letters(column + 1).upper()}{row + 1}"
 
 
-def write_sheet(text: CanonicalText, sheet: Sheet, allowed: Allowed) -> None:
-    """Write a sheet as a page under its name. A sheet without cells is not written."""
+def write_sheet(text: CanonicalText, sheet: Sheet, allowed: Allowed, *, is_drawn_on: bool) -> None:
+    """Write a sheet as a page under its name, which stands alone where it is only drawn on."""
+    text.left_out["hidden column"] += len(sheet.dropped)
     if not sheet.rows:
+        if is_drawn_on:
+            text.page_idx = sheet.index
+            text.add_heading(1, sheet.name)
         return
     _fill_merged(sheet, allowed)
     text.page_idx = sheet.index

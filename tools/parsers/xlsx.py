@@ -4,7 +4,7 @@ Formulas are read as their stored results and never computed. Hidden sheets, row
 """
 
 import re
-from bisect import bisect_right
+from bisect import insort
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice
@@ -20,14 +20,13 @@ from tools.parsers.office_charts import CHART, Drawings
 from tools.parsers.office_flow import Flow, Paragraph, Table
 from tools.parsers.office_package import DRAWING, FALLBACK, REL, Package, open_package
 from tools.parsers.raised_text import LOWERED, RAISED, ShiftedText
-from tools.parsers.sheets import LONGEST_NAME, Allowed, Cell, Sheet, write_sheet
+from tools.parsers.sheets import LONGEST_NAME, MOST_COLUMNS, Allowed, Cell, Sheet, write_sheet
 
 _NS = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
 _V, _IS, _F, _T, _R, _ALIGN = (_NS + tag for tag in ("v", "is", "f", "t", "r", "rPr/" + _NS + "vertAlign"))
 _SHIFTS = {"superscript": RAISED, "subscript": LOWERED}
 _TEXT_BOX = "{http://schemas.openxmlformats.org/drawingml/2006/spreadsheetDrawing}txBody"
 _REFERENCE = re.compile(r"([A-Z]{1,3})(\d{1,7})")
-_MOST_COLUMNS = 16_384
 _TRUE = ("1", "true")
 _ESCAPED = re.compile(r"_x([0-9A-Fa-f]{4})_")
 
@@ -67,8 +66,12 @@ class _Workbook:
                 self._left_out["hidden sheet"] += 1
                 continue
             read = self._sheet((sheet.get("name") or "")[:LONGEST_NAME], index, target.target)
-            write_sheet(text, read, self._allowed)
-            self._write_drawings(text, read, target.target)
+            drawn = self._drawn_on(target.target)
+            write_sheet(text, read, self._allowed, is_drawn_on=bool(drawn))
+            flow = Flow(text)
+            for each in drawn:  # behind the cells, which charts are of
+                flow.paragraph(each)
+            flow.end()
         self._left_out["macro"] += self._package.has_macros
         lost = " words that the file does not hold."
         warnings = told(self._lost, f"1 cell names{lost}", f"{{}} cells name{lost}")
@@ -106,8 +109,6 @@ class _Workbook:
 
     def _sheet(self, name: str, index: int, part: str) -> Sheet:
         sheet = Sheet(name, index)
-        hidden: list[tuple[int, int]] = []
-        dropped: set[int] = set()
         row_tag, column_tag, merged_tag = f"{_NS}row", f"{_NS}col", f"{_NS}mergeCell"
         number = -1
         for element in self._elements(part, (row_tag, column_tag, merged_tag)):
@@ -116,36 +117,28 @@ class _Workbook:
                 if element.get("hidden") in _TRUE:
                     self._left_out["hidden row"] += len(element) > 0
                     continue
-                cells = self._row(element, sorted(hidden), dropped)
-                if cells:
+                if cells := self._row(element, sheet):
                     sheet.rows.append((number, cells))
             elif element.tag == column_tag:
                 if element.get("hidden") in _TRUE:
-                    hidden.append((whole_number(element.get("min")) - 1, whole_number(element.get("max")) - 1))
+                    insort(sheet.hidden, (whole_number(element.get("min")) - 1, whole_number(element.get("max")) - 1))
             else:
                 sheet.merged.extend(_area(element.get("ref") or ""))
-        self._left_out["hidden column"] += len(dropped)
         comments = self._package.part(part, "comments")
         self._left_out["comment"] += 0 if comments is None else sum(1 for _ in comments.iter(f"{_NS}comment"))
         return sheet
 
-    def _row(self, element: Any, hidden: list[tuple[int, int]], dropped: set[int]) -> dict[int, Cell]:
+    def _row(self, element: Any, sheet: Sheet) -> dict[int, Cell]:
         cells: dict[int, Cell] = {}
         column = -1
         for each in element:
             reference = _REFERENCE.fullmatch(each.get("r") or "")
             column = _column(reference[1]) if reference else column + 1
-            if column >= _MOST_COLUMNS:
+            if column >= MOST_COLUMNS:
                 break
-            cell = self._cell(each)
-            if cell is None:
-                continue
-            at = bisect_right(hidden, (column, _MOST_COLUMNS)) - 1
-            if at >= 0 and hidden[at][0] <= column <= hidden[at][1]:
-                dropped.add(column)
-                continue
-            self._allowed.take(1, len(cell.text))
-            cells[column] = cell
+            if (cell := self._cell(each)) is not None and sheet.shows(column):
+                self._allowed.take(1, len(cell.text))
+                cells[column] = cell
         return cells
 
     def _cell(self, element: Any) -> Cell | None:
@@ -186,8 +179,8 @@ class _Workbook:
         self._left_out["value that its number format hides"] += bool(said and not shown)
         return Cell(shown, False, bold) if shown else None
 
-    def _write_drawings(self, text: CanonicalText, sheet: Sheet, part: str) -> None:
-        """Write the text boxes, diagrams and titles of charts over a sheet behind its cells, which charts are of."""
+    def _drawn_on(self, part: str) -> list[Paragraph]:
+        """Return the text boxes, diagrams and titles of charts over a sheet."""
         drawn: list[Paragraph] = []
         for target in self._package.related(part).values():
             root = self._package.xml(target.target) if target.kind == "drawing" else None
@@ -203,13 +196,7 @@ class _Workbook:
                     read = self._drawings.read(element, target.target)
                     self._left_out["titled chart"] += element.tag == CHART and bool(read)
                     drawn += [Paragraph(each.caption) if isinstance(each, Table) else each for each in read]
-        if drawn and not sheet.rows:
-            text.page_idx = sheet.index
-            text.add_heading(1, sheet.name)
-        flow = Flow(text)
-        for each in drawn:
-            flow.paragraph(each)
-        flow.end()
+        return drawn
 
 
 def _words(item: Any) -> str:
