@@ -14,9 +14,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from cli.asked import Asked
 from cli.command import DEFAULT_LEVEL, Exit, Failed, announce_library_in_place
-from cli.local_socket import connect, deciding, release, settings_read
+from cli.local_socket import Asked, connect, deciding, release, settings_read
 from graph.errors import ServerStopping
 from tools.folders.data_folder import default_data_dir
 

@@ -59,7 +59,9 @@ install() {
     say "uv could not install these packages; trying pip."
   fi
   [ -x .venv/bin/pip ] || .venv/bin/python -m ensurepip >/dev/null
-  .venv/bin/python -m pip install -qq --disable-pip-version-check --no-input "$@"
+  .venv/bin/python -m pip install -qq --disable-pip-version-check --no-input --no-compile "$@"
+  # pip would compile one file after another. What no Python of this version can read is never imported.
+  .venv/bin/python -m compileall -qq -j 0 .venv/lib || true
 }
 
 if [ -e .venv ] && ! .venv/bin/python -c '' 2>/dev/null; then

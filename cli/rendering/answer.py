@@ -11,9 +11,9 @@ from answers.highlighting import in_markdown, in_quote
 from answers.marks import Grade, grade_of, marked_citations
 from api.dialects.citation_marks import BETWEEN_SECTIONS, bracket, marked_pieces
 from api.dialects.section_buffer import final_sections
+from cli.console import one_line
 from cli.rendering.shown_passages import show_passage
 from cli.rendering.wrapping import Flow, show_indented
-from cli.tables import one_line
 from graph.evidence import Citation, Message, SectionClaim, Source
 
 Quoted = tuple[int, int, int, str]

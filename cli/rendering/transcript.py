@@ -8,9 +8,9 @@ from rich.text import Text
 
 from answers.citations import excerpt, said_place, said_segment_place
 from answers.marks import grade_of
+from cli.console import one_line, printable
 from cli.rendering.answer import INDENT, VERDICT_STYLE, place, show_answer
 from cli.rendering.wrapping import show_indented
-from cli.tables import one_line, printable
 from graph.evidence import Hit, Message
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from types import FrameType
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graph.errors import UnreadableDocument
@@ -36,8 +36,7 @@ FILES = sorted(
     if path.is_file() and path.name not in ABOUT
 )
 SUFFIXES = sorted({path.suffix for path in FILES})
-EXAMPLES = 40
-FEW = 15
+FEW = 10
 MOST_SECONDS = 20  # a guard against hangs, far above what any of these files takes
 MARKS = st.sampled_from(
     [
@@ -63,7 +62,6 @@ EDITS = st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1) | st.just(0.0), MARK
 HEADS = st.sampled_from(
     [b"", b"{\\rtf1 ", b"Subject: s\n", b"From a 10:00 2026\n", b"%PDF-1.7\n", b"PK\x03\x04", b"<?xml "]
 )
-PATIENT = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow, HealthCheck.data_too_large]}
 _WRITES = {"os.mkdir", "os.remove", "os.rename", "os.rmdir", "os.link", "os.symlink", "os.truncate", "os.chmod"}
 _RUNS = {"subprocess.Popen", "os.system", "os.exec", "os.posix_spawn", "socket.connect", "socket.getaddrinfo"}
 _watched: list[str] = []
@@ -150,7 +148,6 @@ def without_libreoffice(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
-@settings(**PATIENT, max_examples=EXAMPLES)
 @given(st.data(), EDITS)
 def test_a_file_that_was_changed(suffix: str, data: st.DataObject, edits: list[tuple[float, float, bytes]]) -> None:
     file = data.draw(st.sampled_from([path for path in FILES if path.suffix == suffix]))
@@ -160,7 +157,6 @@ def test_a_file_that_was_changed(suffix: str, data: st.DataObject, edits: list[t
 @pytest.mark.parametrize(
     "suffix", [each for each in SUFFIXES if each in (".docx", ".odt", ".xlsx", ".ods", ".pptx", ".odp", ".epub")]
 )
-@settings(**PATIENT, max_examples=EXAMPLES)
 @given(st.data(), st.integers(0, 60), EDITS)
 def test_a_file_whose_parts_were_changed(
     suffix: str, data: st.DataObject, part: int, edits: list[tuple[float, float, bytes]]
@@ -169,7 +165,7 @@ def test_a_file_whose_parts_were_changed(
     check(repacked(file.read_bytes(), part, edits), file.name)
 
 
-@settings(**PATIENT, max_examples=4 * EXAMPLES)
+@settings(max_examples=100)
 @given(st.sampled_from(FILES), st.sampled_from(FILES), st.floats(0, 1), st.floats(0, 1))
 def test_two_files_spliced(one: Path, other: Path, end: float, start: float) -> None:
     first, second = one.read_bytes(), other.read_bytes()
@@ -177,7 +173,7 @@ def test_two_files_spliced(one: Path, other: Path, end: float, start: float) -> 
 
 
 @pytest.mark.parametrize("media_type", sorted(formats().parsers))
-@settings(**PATIENT, max_examples=FEW)
+@settings(max_examples=FEW)
 @given(
     st.binary(max_size=200)
     | st.tuples(HEADS, st.lists(MARKS, max_size=40)).map(lambda parts: parts[0] + b"".join(parts[1]))
@@ -187,7 +183,7 @@ def test_anything_taken_for_a_file_of_its_kind(media_type: str, data: bytes) -> 
     check(data, "upload", media_type)
 
 
-@settings(**PATIENT, max_examples=2 * EXAMPLES)
+@settings(max_examples=50)
 @given(EDITS)
 def test_an_archive_that_was_changed(edits: list[tuple[float, float, bytes]]) -> None:
     with watched():
@@ -245,7 +241,7 @@ def check_views(data: bytes, media_type: str) -> None:
 
 @pytest.mark.usefixtures("lowered")
 @pytest.mark.parametrize("suffix", SUFFIXES)
-@settings(**PATIENT, max_examples=FEW)
+@settings(max_examples=FEW)
 @given(st.data(), st.integers(0, 60), EDITS)
 def test_what_views_show_of_a_file_that_was_changed(
     suffix: str, data: st.DataObject, part: int, edits: list[tuple[float, float, bytes]]
@@ -258,7 +254,7 @@ def test_what_views_show_of_a_file_that_was_changed(
 
 
 @pytest.mark.usefixtures("lowered")
-@settings(**PATIENT, max_examples=2 * EXAMPLES)
+@settings(max_examples=50)
 @given(st.sampled_from(sorted(formats().parsers)), st.lists(MARKS | NAMING, max_size=40).map(b"".join))
 def test_what_views_show_of_anything(media_type: str, data: bytes) -> None:
     check_views(data, media_type)

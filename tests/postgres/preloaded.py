@@ -5,6 +5,7 @@ A graph that is compiled for the first time takes a second in which nothing is t
 
 from graph import builder
 from tests import once  # noqa: F401 - for what it does
+from tests.postgres import dying_mover, dying_worker  # noqa: F401 - imported once for those that are forked
 from tests.postgres.dying import SCENARIOS, ports
 
 for scenario in SCENARIOS:

@@ -57,10 +57,10 @@ The notice period is three months. It is one month during probation.
 ANSWER = """Every employee gets 25 days of annual leave a year [1]. Unused leave lapses in April [1].
 During probation, notice of one month is enough [1]. The canteen is closed on Sundays [2].
 """
-# Placeholders of a page, and how a reader knows what to put there.
+# Placeholders of a page, and what a reader would put there.
 KNOWN = {
-    "SESSION": "$(citewell sessions list --json | jq -r '.sessions[0].session_id')",
-    "DOCUMENT": "$(citewell documents list --title handbook --json | jq -r '.documents[0].document_id')",
+    "SESSION": "$(curl -s localhost:8400/api/sessions | jq -r '.sessions[0].session_id')",
+    "DOCUMENT": "$(curl -s localhost:8400/api/documents?title=handbook | jq -r '.documents[0].document_id')",
 }
 SHELL = """set -euo pipefail
 curl() { command curl --noproxy '*' --fail-with-body "$@"; }
@@ -131,10 +131,10 @@ async def test_the_commands_of_a_page_run(
 ) -> None:
     script = SHELL
     for code in commands_of(page):
-        for shown, used in {**manual, "localhost:8400": manual["http://127.0.0.1:8400"]}.items():
-            code = code.replace(shown, used)
         for shown, used in KNOWN.items():
             code = code.replace(f" {shown}", f" {used}")
+        for shown, used in {**manual, "localhost:8400": manual["http://127.0.0.1:8400"]}.items():
+            code = code.replace(shown, used)
         refused = any(each in code for each in REFUSED)
         script += f"if {{ {code}\n}}; then exit 1; fi\n" if refused else code
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"

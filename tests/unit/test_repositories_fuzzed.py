@@ -22,7 +22,6 @@ from tools.library.git_reader import GitReader
 from tools.library.new_documents import NewDocument
 
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="there is no git")
-EXAMPLES = 60
 MOST_SECONDS = 30  # a guard against hangs
 SECRET = b"The code of the vault is 5566."
 PERSON = ("-c", "user.name=Keeper", "-c", "user.email=keeper@example.org")
@@ -111,7 +110,7 @@ STEPS = st.lists(st.tuples(st.sampled_from(PLACES), st.sampled_from(TAMPERINGS),
 
 
 @given(steps=STEPS, ref=st.sampled_from(["", "main", "refs/heads/main", "../../main", "HEAD", "v1", "main.lock"]))
-@settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_a_repository_leads_nowhere_else_and_runs_nothing(
     originals: Path, monkeypatch: pytest.MonkeyPatch, steps: list[Any], ref: str
 ) -> None:

@@ -12,7 +12,6 @@ from answers.marks import marked_citations
 from api.dialects.ag_ui.schemas import SharedState
 from api.dialects.buffered import BufferedEncoding
 from api.dialects.citation_marks import (
-    PlacedClaim,
     bracket,
     claim_record,
     joined_claims,
@@ -175,7 +174,11 @@ class AgUiEncoder(BufferedEncoding):
     def _run_finished(self, event: events.RunFinished) -> bytes:
         message = event.message
         placed = with_latest_verdicts(placed_claims(self._written, bracket), self._buffer.latest)
-        citations = [citation for each in joined_claims(placed) for citation in _citations(each)]
+        citations = [
+            {"start_index": each.start, "end_index": each.end, **citation}
+            for each in joined_claims(placed)
+            for citation in marked_citations(each.claim)
+        ]
         proof = {
             "message_id": self._message_id,
             "citations": citations,
@@ -220,7 +223,3 @@ class AgUiEncoder(BufferedEncoding):
 
     def _custom(self) -> bytes:
         return frames([{"type": "CUSTOM", "name": self._envelope.event.type, "value": self._fields()}])
-
-
-def _citations(placed: PlacedClaim) -> list[dict[str, Any]]:
-    return [{"start_index": placed.start, "end_index": placed.end, **each} for each in marked_citations(placed.claim)]

@@ -177,11 +177,12 @@ def proof(message: Message, placed: Sequence[PlacedClaim]) -> dict[str, Any]:
 
 def ui_messages(stored: Iterable[StoredMessage]) -> list[dict[str, Any]]:
     """Convert messages to ``UIMessage``s; an answer has the parts that its stream left in it, except thoughts."""
-    return [_answer(message) if message.role == "assistant" else _question(message) for message in stored]
-
-
-def _question(stored: StoredMessage) -> dict[str, Any]:
-    return {"id": stored.message_id, "role": "user", "parts": [{"type": "text", "text": stored.content}]}
+    return [
+        _answer(message)
+        if message.role == "assistant"
+        else {"id": message.message_id, "role": "user", "parts": [{"type": "text", "text": message.content}]}
+        for message in stored
+    ]
 
 
 def _answer(stored: StoredMessage) -> dict[str, Any]:

@@ -118,11 +118,6 @@ class MessageForm(ReplyOptions):
     thinking: bool = False
 
 
-def message_id(run_id: str) -> str:
-    """Return the id of the message that a run writes."""
-    return f"msg_{run_id}"
-
-
 def stop_reason(end: RunFinished) -> str:
     """Return ``max_tokens`` for a cancelled run: of the reasons for text that is not whole the one clients know."""
     return "max_tokens" if end.outcome == "cancelled" else "end_turn"
@@ -136,7 +131,7 @@ def usage(spent: Mapping[str, Spent]) -> dict[str, int]:
 def message_head(run_id: str, model: str) -> dict[str, Any]:
     """Return a message that has no content yet."""
     return {
-        "id": message_id(run_id),
+        "id": f"msg_{run_id}",
         "type": "message",
         "role": "assistant",
         "model": model,

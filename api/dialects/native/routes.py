@@ -28,8 +28,7 @@ from api.problems import problems, run_problem
 from api.stream import HEADERS, PING_SECONDS, RunStream, resume_position, stream_responses, wait_for_end
 from graph.errors import InvalidRequest
 from graph.events import RunFailed, VerdictsUpgraded
-from tools.sessions.run_listing import RunState
-from tools.sessions.session_store import RunStatus, Session
+from tools.sessions.session_store import RunState, RunStatus, Session
 
 Search = Annotated[
     Name | None, Query(description="Words to look for in titles, questions and answers, as the beginnings of words.")

@@ -26,9 +26,8 @@ from api.stream import RunStream, wait_for_end
 from graph.errors import CitewellError, InvalidRequest, NotFound
 from graph.events import RunFailed, RunFinished
 from tools.auth.document_links import LinkSigner
-from tools.sessions.run_listing import RunStatus
 from tools.sessions.run_request import RunReader, question_id
-from tools.sessions.session_store import Session
+from tools.sessions.session_store import RunStatus, Session
 
 router = APIRouter(prefix="/v1/responses", tags=["responses"])
 DIALECT = "responses"

@@ -5,8 +5,7 @@ import { percent } from "../words/format.js";
 import { words } from "../words/index.js";
 import { mayRetry } from "../state/incoming_batches.js";
 import { isNotable } from "../state/incoming_notes.js";
-import { omissionsOf, warningsOf } from "../text/omissions.js";
-import { refusalOf } from "../text/refusals.js";
+import { refusalOf, remarkOf } from "../text/said_of_files.js";
 import { icon, iconButton, textButton } from "./icons.js";
 
 /** @typedef {import("../state/incoming.js").Incoming} Incoming */
@@ -128,8 +127,7 @@ function noteOf(note) {
   const { notes } = words.shelf.incoming;
   if (note.kind === "alike") return notes.alike({ title: note.title });
   if (note.kind === "site") return notes.site({ count: note.count });
-  if (note.kind === "warning") return warningsOf(note.said).join(" ");
-  return note.kind === "left" ? omissionsOf(note.said).join(" ") : notes[note.kind];
+  return note.kind === "warning" || note.kind === "left" ? note.said.map(remarkOf).join(" ") : notes[note.kind];
 }
 
 /** @param {App} app @param {Incoming} incoming @param {Shelf} shelf */
