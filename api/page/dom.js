@@ -16,8 +16,8 @@
  */
 export function h(name, attributes, ...children) {
   const element = document.createElement(name);
-  if (element instanceof HTMLButtonElement) element.type = "button"; // one that sends a form says so
-  change(element, attributes ?? {});
+  // A button that sends a form says so.
+  change(element, name === "button" ? { type: "button", ...attributes } : attributes ?? {});
   element.append(...present(children.flat()));
   return element;
 }
@@ -61,7 +61,7 @@ export function fill(element, ...children) {
   const { childNodes } = element;
   const other = wanted.findIndex((child, at) => {
     const there = childNodes[at];
-    return typeof child === "string" ? !(there instanceof Text && there.data === child) : there !== child;
+    return typeof child === "string" ? !(there?.nodeName === "#text" && there.nodeValue === child) : there !== child;
   });
   const same = other < 0 ? wanted.length : other;
   if (same < childNodes.length) element.replaceChildren(...wanted);

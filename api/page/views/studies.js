@@ -19,8 +19,8 @@ export function compare(app, ids) {
   const texts = words.studies;
   const { writes } = app.selection;
   const question = h("input", { type: "text", id: "compared-by", maxlength: 10_000, dir: "auto", required: !writes });
-  const make = h("button", { type: "submit", class: "primary" }, texts.compare);
-  const form = h("form", { onsubmit: asked }, h("label", { for: "compared-by" }, writes ? texts.byModel : texts.by), h("p", { class: "pair" }, question, make));
+  const button = h("button", { type: "submit", class: "primary" }, texts.compare);
+  const form = h("form", { onsubmit: asked }, h("label", { for: "compared-by" }, writes ? texts.byModel : texts.by), h("p", { class: "pair" }, question, button));
   const status = h("p", { class: "muted", role: "status" });
   const table = h("div", { class: "compared", tabindex: 0, role: "region", "aria-label": texts.compareTitle, hidden: true });
   const gone = keepOver(openDialog(texts.compareTitle, { class: "notes wide" }, form, status, table));
@@ -29,10 +29,9 @@ export function compare(app, ids) {
   /** @param {SubmitEvent} event */
   async function asked(event) {
     event.preventDefault();
-    make.disabled = true;
-    const compared = await made(app, "api/comparisons", { document_ids: ids, question: question.value.trim() }, "rows", status, gone);
-    make.disabled = false;
-    if (compared) show(compared);
+    button.disabled = true;
+    const json = { document_ids: ids, question: question.value.trim() };
+    await make(app, "api/comparisons", json, "rows", status, gone, show).finally(() => (button.disabled = false));
   }
 
   /** @param {Wire.Comparison} compared */
@@ -62,18 +61,24 @@ export async function flashcards(app, ids) {
   const card = h("div", { class: "flashcard note", "aria-live": "polite" });
   const tools = h("div", { class: "choices" });
   const dialog = openDialog(texts.cards, { class: "notes" }, status, card, tools);
-  const reply = await made(app, "api/flashcards", { document_ids: ids }, "cards", status, keepOver(dialog));
-  if (!reply) return;
-  const { by, cards, dropped } = /** @type {Wire.Flashcards} */ (reply);
-  if (!cards.length) return fill(status, dropped ? texts.dropped({ count: dropped }) : by === "model" ? texts.noneFound : texts.noCards);
   const close = /** @type {HTMLElement} */ (dialog.querySelector("button"));
   const before = textButton("", () => show(at - 1), icon("back"), texts.before);
   const next = textButton("", () => show(at + 1), texts.next, icon("next"));
   const answer = textButton("primary", turn, texts.show);
-  let at = 0;
-  fill(tools, before, answer, next);
-  if (cards.length < 2) before.hidden = next.hidden = true;
-  show(0);
+  /** @type {Wire.Flashcard[]} */
+  let cards = [];
+  let [dropped, at] = [0, 0];
+  await make(app, "api/flashcards", { document_ids: ids }, "cards", status, keepOver(dialog), deal);
+
+  /** @param {Wire.Flashcards} reply */
+  function deal(reply) {
+    ({ cards, dropped } = reply);
+    const none = reply.by === "model" ? texts.noneFound : texts.noCards;
+    if (!cards.length) return fill(status, dropped ? texts.dropped({ count: dropped }) : none);
+    fill(tools, before, answer, next);
+    if (cards.length < 2) before.hidden = next.hidden = true;
+    show(0);
+  }
 
   /** @param {number} wanted */
   function show(wanted) {
@@ -95,26 +100,25 @@ export async function flashcards(app, ids) {
 }
 
 /**
- * Have something made of documents, and say how that goes.
+ * Have something made of documents, show it, and say how that goes.
  * @param {App} app
  * @param {string} path
  * @param {object} asked
  * @param {string} list What the reply has to hold.
  * @param {HTMLElement} status
  * @param {AbortSignal} signal Tells when nobody waits for it any more.
- * @returns {Promise<any>} Null where it was not made.
+ * @param {(reply: any) => void} show
  */
-async function made(app, path, asked, list, status, signal) {
+async function make(app, path, asked, list, status, signal, show) {
   fill(status, words.studies.working);
   try {
     const json = { ...asked, model: app.selection.options.value.model };
     const [reply] = await Promise.all([app.client.json(path, { method: "POST", json, list, signal }), readable()]);
-    return reply;
+    show(reply);
   } catch (error) {
-    if (signal.aborted) return null;
+    if (signal.aborted) return;
     fill(status, error instanceof Problem && said(error));
     if (!(error instanceof Problem)) throw error;
-    return null;
   }
 }
 
