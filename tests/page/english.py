@@ -15,6 +15,9 @@ def catalogue(language: str) -> dict[str, Any]:
     return dict(json.loads((WORDS / f"{language}.json").read_text("utf-8")))
 
 
-def english(path: str) -> str:
-    """Return what a key such as ``answer.stopReasons.error`` says in English."""
-    return str(reduce(lambda part, key: part[key], path.split("."), catalogue("en")))
+def english(path: str, **places: str) -> str:
+    """Return what a key such as ``answer.stopReasons.error`` says in English, with what stands in its places."""
+    message = str(reduce(lambda part, key: part[key], path.split("."), catalogue("en")))
+    for name, value in places.items():
+        message = message.replace(f"{{{name}}}", value)
+    return message

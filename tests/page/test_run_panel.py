@@ -202,7 +202,8 @@ async def repaired(page: Page, site: Site) -> None:
     panel = await opened(panel_of(page))
     await expect(panel.locator("summary").first).to_contain_text("rewrote 1")
     await expect(step(panel, "check_claims").first).to_contain_text("Checked 1 statement: 1 contradicted")
-    await expect(step(panel, "rewrite_query")).to_contain_text("Looked again for what failed: “Every employee gets 30")
+    again = english("run.told.again", query="Every employee gets 30").removesuffix("”")
+    await expect(step(panel, "rewrite_query")).to_contain_text(again)
     await expect(step(panel, "check_claims").last).to_contain_text("Rewrote 1 section")
     told = await steps_of(panel)
     repair = told[told.index("rewrite_query") :]
@@ -247,7 +248,7 @@ async def test_a_fallback_a_resumption_and_a_log_that_is_gone_are_said(chromium_
     await page.route("**/stream", resume)
     await page.reload()
     await opened(panel)
-    await expect(panel).to_contain_text("Was interrupted and resumed (attempt 2).")
+    await expect(panel).to_contain_text(english("run.resumed", attempt="2"))
     await page.unroute("**/stream")
 
     assert model_site.settings.database_url is not None
@@ -284,7 +285,7 @@ async def test_what_a_run_cost_is_shown_where_prices_are_known(chromium_page: Vi
     await page.reload()
     await opened(panel)
     await expect(panel.locator(".account dl")).to_contain_text("about $0.000439")
-    await expect(panel.locator(".account dl")).to_contain_text("without vectors, whose price is not set")
+    await expect(panel.locator(".account dl")).to_contain_text(english("run.account.unpriced", models="vectors"))
     rows = await account(panel)
     assert rows["embed"][1:] == ["1", "9"]
     assert rows["total"][2] == str(sum(step["tokens"] for name, step in run["spent"].items() if name != "title"))

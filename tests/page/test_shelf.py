@@ -293,7 +293,8 @@ async def test_files_texts_and_addresses_are_added_and_what_is_to_be_said_of_the
 
     await bring(page, file("bus.md", "Buses are another matter."))
     await expect(incoming(page, "bus.md")).to_contain_text(english("shelf.incoming.notes.twin"))
-    await incoming(page).get_by_role("button", name="Delete the other document called bus.md").click()
+    replace = english("shelf.incoming.replaceName", name="bus.md")
+    await incoming(page).get_by_role("button", name=replace).click()
     await expect(box(page, "Shuttle")).to_have_count(0)
     await expect(box(page, "bus")).to_be_visible()
     await page.get_by_role("button", name="Undo").click()

@@ -41,7 +41,7 @@ def test_a_sentence_that_is_asserted_is_found() -> None:
 
 
 def _is_ours(file: Path) -> bool:
-    return file.suffix in {".py", ".js", ".toml"} and file.name not in EXAMPLES and "vendor" not in file.parts
+    return file.suffix in {".py", ".js", ".json", ".toml"} and file.name not in EXAMPLES and "vendor" not in file.parts
 
 
 def _runs_in(file: Path) -> set[str]:
