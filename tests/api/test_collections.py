@@ -68,6 +68,7 @@ async def test_a_collection_is_filled_renamed_asked_alone_and_deleted(client: ht
     assert session["session"]["page_ids"] == []
     assert session["session"]["collection_ids"] == [rules["collection_id"]]
     assert session["messages"][0]["page_ids"] == [HANDBOOK]
+    assert [each["collection_ids"] for each in session["messages"][:2]] == [[rules["collection_id"]], []]
     # What joins it answers from then on, and what was asked is asked again of the same.
     await client.patch(path, json={"add": [TRAVEL], "remove": [HANDBOOK]})
     run = (await client.post(f"/api/sessions/{session_id}/runs", json=other)).json()
