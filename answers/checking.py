@@ -19,8 +19,8 @@ from answers.quoted_runs import extended, joined
 from graph.events import AnyEvent, ClaimChecked, Correction, SectionChecked, SectionRevised
 from graph.evidence import Assessment, Claim, Failure, Origin, Proof, Section, SectionClaim, Segment, Verdict
 from graph.ports import CheckedClaim, ClaimChecker, Judge, WrittenSection
-from graph.reasons import Reason, texts, why, why_each
-from graph.rows import ClaimRow, DisputeRow, RevisionRow
+from graph.reasons import Reason, why
+from graph.rows import ClaimRow, DisputeRow, RevisionRow, claim_row
 from graph.state import State
 from graph.usage import Meter
 from text.normal_forms import flatten
@@ -294,17 +294,7 @@ class CheckedAnswer:
         """Add a section that is a single claim, and return its index."""
         index = len(self.sections)
         self.sections.append(section)
-        self.claims.append(
-            ClaimRow(
-                section_index=index,
-                start=0,
-                end=len(section["text"]),
-                verdict=verdict,
-                proofs=list(proofs),
-                reasons=[str(reason)],
-                why=why(reason),
-            )
-        )
+        self.claims.append(claim_row(index, 0, len(section["text"]), verdict, [reason], proofs))
         self._remember(index)
         return index
 
@@ -486,22 +476,17 @@ class CheckedAnswer:
         """Replace the claims and disputes of a section; claims that repeat one passage share its quote."""
         self.claims = self._with_rows(index, [self._row(index, each) for each in joined(claims, self.segments)])
         self.disputes = [row for row in self.disputes if row["section_index"] != index]
-        for each in claims:
-            if each.proofs:
-                own = _bearing(each.proofs[0])
-                rows = [
-                    DisputeRow(
-                        section_index=index,
-                        own=own,
-                        other=dispute.other,
-                        reason=str(dispute.reason),
-                        values=list(dispute.values),
-                    )
-                    for dispute in each.disputes
-                ]
-                self.disputes += (
-                    [DisputeRow(**row, untold=each.start) for row in rows] if self._is_disputed(each) else rows
+        for claim in claims:
+            untold = self._is_disputed(claim)
+            for each in claim.disputes if claim.proofs else ():
+                row = DisputeRow(
+                    section_index=index,
+                    own=_bearing(claim.proofs[0]),
+                    other=each.other,
+                    reason=str(each.reason),
+                    values=list(each.values),
                 )
+                self.disputes.append(DisputeRow(**row, untold=claim.start) if untold else row)
 
     def _with_rows(self, index: int, rows: Sequence[ClaimRow]) -> list[ClaimRow]:
         """Return all claims with those of a section replaced, ordered by section and start."""
@@ -509,17 +494,9 @@ class CheckedAnswer:
         return sorted([*rest, *rows], key=lambda row: (row["section_index"], row["start"]))
 
     def _row(self, index: int, claim: CheckedClaim) -> ClaimRow:
-        reasons = why_each(claim.reasons)
-        row = ClaimRow(
-            section_index=index,
-            start=claim.start,
-            end=claim.end,
-            verdict=claim.verdict,
-            proofs=list(claim.proofs),
-            reasons=texts(reasons),
-            why=reasons,
+        return claim_row(
+            index, claim.start, claim.end, claim.verdict, claim.reasons, claim.proofs, doubted=claim.doubted
         )
-        return ClaimRow(**row, doubted=True) if claim.doubted else row
 
 
 _MARKS = re.compile(r"([“„«「]\s?)\{claims\}(\s?[”“»」])")  # the quotation marks of a language

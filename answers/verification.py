@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections.abc import Sequence
-from typing import NotRequired
+from typing import NotRequired, cast
 
 from typing_extensions import TypedDict
 
@@ -12,7 +12,7 @@ from answers.citations import build_claim, place_of, with_place
 from answers.claim_evidence import CitedSource, Evidence
 from answers.inline_marks import MarkedAnswer
 from answers.marks import DOUBTED, mark_of
-from answers.verifier import ClaimToVerify, Verifier, merged_row, row_of
+from answers.verifier import ClaimToVerify, Verifier, merged_row
 from graph.errors import InvalidRequest
 from graph.evidence import (
     Citation,
@@ -27,6 +27,7 @@ from graph.evidence import (
     VerdictSource,
 )
 from graph.reasons import Reason, Why
+from graph.rows import claim_row
 
 MOST_CLAIMS = 200
 MOST_BYTES = 100_000  # of an answer, or of all claims together
@@ -171,7 +172,7 @@ async def _find_each(items: Sequence[ClaimToVerify], evidence: Evidence, verifie
         ids = {each.segment_id for each in item.cited or ()}
         item.segments = (*(item.cited or ()), *(each for each in found or () if each.segment_id not in ids))
         if not item.segments and found is None:
-            item.row = row_of(item, "unverified", [NOT_SEARCHED])
+            item.row = claim_row(0, item.start, item.end, "unverified", [NOT_SEARCHED])
     if evidence.common is None:
         verifier.spend("search_segments", began)
 
@@ -179,22 +180,8 @@ async def _find_each(items: Sequence[ClaimToVerify], evidence: Evidence, verifie
 def _verified(item: ClaimToVerify, evidence: Evidence) -> VerifiedClaim:
     segments = {each.segment_id: each for each in item.segments}
     claim = build_claim(item.final, item.section, segments, dict.fromkeys(segments, 0))
-    verified = VerifiedClaim(
-        start=claim["start"],
-        end=claim["end"],
-        text=claim["text"],
-        verdict=claim["verdict"],
-        reasons=claim["reasons"],
-        citations=[_quote(segments[each["segment_id"]], each, evidence) for each in claim["citations"]],
-        mark=mark_of(claim),
-    )
-    if "by" in claim:
-        verified["by"] = claim["by"]
-    if "judge" in claim:
-        verified["judge"] = claim["judge"]
-    if "why" in claim:
-        verified["why"] = claim["why"]
-    return verified
+    quotes = [_quote(segments[each["segment_id"]], each, evidence) for each in claim["citations"]]
+    return cast(VerifiedClaim, {**claim, "citations": quotes, "mark": mark_of(claim)})
 
 
 def _quote(segment: Segment, citation: Citation, evidence: Evidence) -> VerifiedQuote:

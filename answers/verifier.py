@@ -9,10 +9,10 @@ from answers.checking import worst_verdict
 from answers.claim_evidence import Evidence
 from answers.nearness import Nearness
 from answers.open_claims import JudgeQueue, Question, is_open, question_of, says_supported
-from graph.evidence import Failure, Proof, Section, Segment, Spent, Verdict
+from graph.evidence import Failure, Proof, Section, Segment, Spent
 from graph.ports import CheckedClaim, ClaimChecker, Judge, WrittenSection
-from graph.reasons import Reason, texts, why_each
-from graph.rows import ClaimRow
+from graph.reasons import Reason, texts
+from graph.rows import ClaimRow, claim_row
 from graph.usage import Meter
 
 MOST_JUDGED = 3  # segments of which a judge reads a part for one claim
@@ -197,22 +197,8 @@ def merged_row(claim: ClaimToVerify, checked: Sequence[CheckedClaim], *, has_evi
         proofs += [proof for proof in each.proofs if proof not in proofs]
     if not checked:
         reasons = [NO_CLAIM if has_evidence else NOTHING_FOUND]
-    row = row_of(claim, verdict, reasons, proofs)
-    return ClaimRow(**row, doubted=True) if any(each.doubted for each in checked) or not has_evidence else row
-
-
-def row_of(claim: ClaimToVerify, verdict: Verdict, reasons: Sequence[str], proofs: Sequence[Proof] = ()) -> ClaimRow:
-    """Return the row of a claim."""
-    said = why_each(reasons)
-    return ClaimRow(
-        section_index=0,
-        start=claim.start,
-        end=claim.end,
-        verdict=verdict,
-        proofs=list(proofs),
-        reasons=texts(said),
-        why=said,
-    )
+    doubted = not has_evidence or any(each.doubted for each in checked)
+    return claim_row(0, claim.start, claim.end, verdict, reasons, proofs, doubted=doubted)
 
 
 def _question(claim: ClaimToVerify, row: ClaimRow, segments: Sequence[Segment], evidence: Evidence) -> Question | None:

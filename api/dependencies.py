@@ -57,11 +57,6 @@ async def identify(request: Request) -> Identity:
     return identity
 
 
-async def _grant(request: Request) -> Grant:
-    grant: Grant = request.state.grant
-    return grant
-
-
 class GrantedRunner:
     """The runner on behalf of the credentials of one request: within their spaces and limits, and audited."""
 
@@ -119,10 +114,6 @@ def granted_runner(request: HTTPConnection) -> GrantedRunner:
     return GrantedRunner(request.app.state.citewell, state.identity, state.grant, state.audited)
 
 
-async def _runner(request: Request) -> GrantedRunner:
-    return granted_runner(request)
-
-
 async def _known_tags(request: Request) -> list[str]:
     """Return the entity tags of the client's cached copies."""
     return [tag.strip() for tag in request.headers.get("if-none-match", "").split(",")]
@@ -130,24 +121,33 @@ async def _known_tags(request: Request) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Asker:
-    """Who asks a question, and what answers it."""
+    """Who sends a request, by which credentials, and what answers it.
+
+    ``address`` is where whoever opens a link elsewhere finds this service's documents, without a slash at its end.
+    """
 
     me: Identity
+    grant: Grant
     settings: Settings
-    library: Library
+    citewell: Citewell
     runner: GrantedRunner
+    address: str
+
+    @property
+    def library(self) -> Library:
+        """The open library."""
+        return self.citewell.library
 
 
 async def _asker(request: Request) -> Asker:
-    state = request.app.state
-    return Asker(request.state.identity, state.settings, state.citewell.library, granted_runner(request))
+    app, state = request.app.state, request.state
+    runner = granted_runner(request)
+    return Asker(state.identity, state.grant, app.settings, app.citewell, runner, address_of(request))
 
 
 OpenLibrary = Annotated[Library, Depends(_library)]
 Asking = Annotated[Asker, Depends(_asker)]
-OpenRunner = Annotated[GrantedRunner, Depends(_runner)]
 Me = Annotated[Identity, Depends(identify)]
-Granted = Annotated[Grant, Depends(_grant)]
 KnownTags = Annotated[list[str], Depends(_known_tags)]
 
 

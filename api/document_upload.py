@@ -130,8 +130,18 @@ async def read_upload(request: Request) -> NewDocument:
             async with request.form(max_files=1, max_fields=FORM_FIELDS) as form:
                 return await _from_form(form)
     except ValidationError as error:
-        raise RequestValidationError([{**fault, "loc": ("body", *fault["loc"])} for fault in error.errors()]) from error
+        raise in_body(error) from error
     raise HTTPException(415, "Send application/json or multipart/form-data.")
+
+
+def missing(field: str, message: str, kind: str = "missing") -> RequestValidationError:
+    """Return the refusal of a request whose body lacks a field, or has a wrong one."""
+    return RequestValidationError([{"type": kind, "loc": ("body", field), "msg": message, "input": None}])
+
+
+def in_body(error: ValidationError) -> RequestValidationError:
+    """Return the refusal of a request whose body has these faults."""
+    return RequestValidationError([{**fault, "loc": ("body", *fault["loc"])} for fault in error.errors()])
 
 
 UploadedDocument = Annotated[NewDocument, Depends(read_upload)]
@@ -164,7 +174,7 @@ def _readable(document: NewDocument) -> NewDocument:
         field, fault = "text", "needs a text, a file, or a url"
         if document.url:
             field, fault = "url", "must begin with http:// or https:// where there is neither a text nor a file"
-        raise RequestValidationError([{"type": "missing", "loc": ("body", field), "msg": fault, "input": None}])
+        raise missing(field, fault)
     return document
 
 
@@ -176,9 +186,7 @@ def _with_json(form: Mapping[str, Any]) -> dict[str, Any]:
                 fields[name] = json.loads(fields[name])
             except (ValueError, RecursionError) as error:
                 fault = "must be JSON" if isinstance(error, ValueError) else "is nested too deeply"
-                raise RequestValidationError(
-                    [{"type": "value_error", "loc": ("body", name), "msg": fault, "input": None}]
-                ) from None
+                raise missing(name, fault, "value_error") from None
     return fields
 
 

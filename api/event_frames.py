@@ -1,5 +1,6 @@
 """Server-Sent Event frames as bytes, and the Encoder protocol of dialects."""
 
+from collections.abc import Iterable
 from typing import Any, Protocol
 
 from pydantic_core import to_json
@@ -72,6 +73,11 @@ def frame(data: Any, *, event: str | None = None, event_id: str | None = None) -
     if event is not None:
         head += f"event: {event}\n"
     return b"%bdata: %b\n\n" % (head.encode(), data.encode() if isinstance(data, EncodedJson) else to_json(data))
+
+
+def frames(data: Iterable[Any]) -> bytes:
+    """Return a frame without a name for each of these."""
+    return b"".join(map(frame, data))
 
 
 class Encoder(Protocol):

@@ -4,6 +4,7 @@ import asyncio
 import socket
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
+from functools import partial
 
 import uvicorn
 from fastapi import APIRouter, Request, Response
@@ -15,14 +16,14 @@ from api.dependencies import Me, Opened, needs
 from api.problems import problems
 from graph.entrypoint import Citewell
 from graph.errors import ConfigurationError, NotPermitted
-from tools.runs.readings import DatabaseReadings, RunReadings
+from tools.runs.readings import read_database, read_runs
 from tools.settings import MetricsSettings
 from tools.telemetry.metrics import Gatherer, exposition
 
 
 def gatherers_of(citewell: Citewell) -> list[Gatherer]:
     """Return what is read of a serving process beside the metrics that it counts."""
-    return [RunReadings(lambda: citewell.runner.load), DatabaseReadings(citewell.library.database)]
+    return [partial(read_runs, lambda: citewell.runner.load), partial(read_database, citewell.library.database)]
 
 
 async def answer_scrape(request: Request, gatherers: Sequence[Gatherer]) -> Response:

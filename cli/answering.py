@@ -8,9 +8,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from cli.asked import Asked
 from cli.command import BY_CODE, Exit, Failed, identity_of
 from cli.console import Screen
+from cli.local_socket import Asked
 from cli.nearest_names import refuse_unknown_spaces, telling_nearest_workspace
 from cli.rendering.terminal_run import TerminalRun
 from graph.context import Context

@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
-from cli.asked import Asked
 from cli.command import Exit, Failed, awaited, opened, settings_for
 from cli.console import OWN_SCREEN
+from cli.local_socket import Asked
 from cli.options import AsJson, MinScore, Spaces, TopK, UserName, WorkspaceName, as_id
 from cli.running_server import ask_running_server
 from graph.errors import InvalidRequest

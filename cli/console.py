@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 WIDEST = 100
+_CONTROL = {code: 0x2400 + code for code in range(32) if chr(code) not in "\n\t"}
+_CONTROL |= {code: 0xFFFD for code in range(0x7F, 0xA0)}
+_CONTROL |= {code: 0xFFFD for code in (0x202D, 0x202E)}  # direction overrides, which disguise text
 
 
 def result_console() -> "Console":
@@ -61,6 +64,16 @@ def print_rows(
     show_table(result_console(), columns, rows, numbers=numbers)
     if more is not None:
         sys.stderr.write(f"More: {more}\n")
+
+
+def printable(text: str) -> str:
+    """Replace control characters with visible ones: a document must not control the reader's terminal."""
+    return text.translate(_CONTROL)
+
+
+def one_line(text: str) -> str:
+    """Collapse white space, so that a quote of several lines becomes one paragraph."""
+    return printable(" ".join(text.split()))
 
 
 def json_text(document: Any) -> str:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -86,7 +86,8 @@ async def demo(model: Model = "extractive", as_json: AsJson = False) -> Exit:
         await _fill(citewell, identity_of(settings), stage)
         outcomes = await _ask_all(citewell, identity_of(settings), model, stage)
     if as_json:
-        print_json({"questions": [_as_document(outcome) for outcome in outcomes]})
+        told = ("question", "outcome", "needs_retrieval", "answer", "sections", "citations")
+        print_json({"questions": [{name: each.as_json().get(name) for name in told} for each in outcomes]})
     failed = [outcome.exit_code for outcome in outcomes if outcome.exit_code not in (Exit.OK, Exit.ABSTAINED)]
     if stage is not None and not failed:
         stage.close(outcomes[1].run.session_id)
@@ -132,9 +133,3 @@ async def _ask_all(citewell: "Citewell", identity: "Identity", model: str, stage
         on_event = shown.show if shown is not None else None
         outcomes.append(await ask_question(citewell.runner, session_id, RunRequest(question.text, context), on_event))
     return outcomes
-
-
-def _as_document(outcome: "AskOutcome") -> dict[str, Any]:
-    document = outcome.as_json()
-    names = ("question", "outcome", "needs_retrieval", "answer", "sections", "citations")
-    return {name: document.get(name) for name in names}

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from cli.command import Exit, awaited, settings_for
-from cli.console import print_json, progress_console, result_console
+from cli.console import one_line, print_json, progress_console, result_console
 from cli.options import AsJson
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def _show(family: dict[str, str], checks: "list[Check]", settings: "Settings") -
 
     from cli.provenance import provenance
     from cli.rendering.wrapping import show_indented
-    from cli.tables import one_line, show_table
+    from cli.tables import show_table
     from prompts import lines
 
     console = result_console()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cli.command import Caller, Exit, acting, identity_of, opened, warn_empty_library
-from cli.console import print_json, print_rows, result_console
+from cli.console import one_line, print_json, print_rows, printable, result_console
 from cli.nearest_names import refuse_unknown_spaces
 from cli.options import Cursor, Yes, as_id, confirmed, writing
 
@@ -79,7 +79,6 @@ async def show(by: Caller, document_id: DocumentId) -> None:
     from rich.text import Text
 
     from cli.console import plain
-    from cli.tables import one_line
 
     async with by.storage() as storage:
         document = await storage.documents.get(storage.identity, as_id(document_id, "document"))
@@ -198,7 +197,5 @@ def _print_text(raw_text: "RawText", as_json: bool) -> None:
         return
     text = "".join(segment["text"] for segment in raw_text["segments"])
     if sys.stdout.isatty():
-        from cli.tables import printable
-
         text = printable(text)
     sys.stdout.write(text)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from cli.command import Caller, Exit, Storage, acting, opened_database, opened_embedder
-from cli.console import progress_console
+from cli.console import one_line, progress_console
 from cli.options import Owner, Readers, SpaceSlug, Tasks
 from cli.rendering.ingested_files import file_progress, show_reports
 
@@ -144,7 +144,6 @@ async def ingest_shown(
     ingestor: "Ingestor", identity: "Identity", paths: list[Path], fields: "NewDocument | None" = None
 ) -> "list[Report]":
     """Ingest paths, with a progress bar if stderr is a terminal: files, segments, rate, time left and file name."""
-    from cli.tables import one_line
     from tools.library.found_files import unread_files
     from tools.library.new_documents import NewDocument
     from tools.parsers.textless import passed_over
@@ -200,8 +199,6 @@ async def opened_pages(storage: Storage, ingestor: "Ingestor", sandbox: "Sandbox
 async def _shown(found: "AsyncIterator[Report]", address: str) -> "list[Report]":
     """Ingest the pages of an address, with their number and the latest one if stderr is a terminal."""
     from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-
-    from cli.tables import one_line
 
     console = progress_console()
     columns = (

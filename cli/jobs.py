@@ -2,12 +2,13 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from cli.command import Caller, Storage, acting, awaited, opened_database, opened_embedder, settings_for
-from cli.console import print_json, print_rows, progress_console, result_console
+from cli.console import one_line, print_json, print_rows, progress_console, result_console
 from cli.options import AsJson, Cursor, as_id
 from text.counted import counted
 
@@ -109,7 +110,7 @@ async def worker(processes: Processes = None, as_json: AsJson = False) -> None:
     from tools.library.sandbox import opened_sandbox
     from tools.process.engines import following_index
     from tools.runs.notifications import Notifications, PostgresCarrier
-    from tools.runs.readings import DatabaseReadings
+    from tools.runs.readings import read_database
 
     share_heap()
     settings = settings_for()
@@ -119,7 +120,7 @@ async def worker(processes: Processes = None, as_json: AsJson = False) -> None:
         opened_embedder(settings) as embedder,
         opened_sandbox(limits, limits.workers + SPARE, full_bytes=settings.max_document_bytes) as sandbox,
         following_index(storage.database, settings.milvus),
-        serve_metrics(settings.metrics, [DatabaseReadings(storage.database)]),
+        serve_metrics(settings.metrics, [partial(read_database, storage.database)]),
     ):
         ingestor = Ingestor(storage.database, storage.workspaces, embedder, settings, sandbox)
         notifications = Notifications(PostgresCarrier(storage.database.url))
@@ -151,7 +152,6 @@ def _print(detail: "JobDetail") -> None:
     from rich.text import Text
 
     from cli.rendering.wrapping import show_indented
-    from cli.tables import one_line
 
     console, errors, job = result_console(), progress_console(), detail.job
     rate = f"  {job.rate:.1f} files/s" if job.rate is not None else ""

@@ -185,6 +185,7 @@ async def judge_states(
         stored = await read_exam_row(connection, exam_key(found, exam))
         results = stored.languages if stored else {}
         missing = tuple(code for code in exam.languages if code not in results)
+        costs = (exam_cost(exam, [code], settings.judge) for code in missing)
         states.append(
             JudgeState(
                 found.name,
@@ -193,7 +194,7 @@ async def judge_states(
                 models,
                 results,
                 missing,
-                max((exam_cost(exam, [code], settings.judge) for code in missing), key=_tokens, default=None),
+                max(costs, key=lambda cost: cost.tokens, default=None),
                 stored.trouble if stored else None,
             )
         )
@@ -236,10 +237,6 @@ async def _languages_of_library(storage: Storage, exam: "Exam") -> list[str]:
     except NotFound:
         written = ()
     return [code for code in written if code in exam.languages] or [exam.languages[0]]
-
-
-def _tokens(cost: "Cost") -> int:
-    return cost.tokens
 
 
 def _show(states: Sequence[JudgeState]) -> None:

@@ -1,5 +1,6 @@
 """citewell keys, logins and links: who is let in, by API keys, by the logins of people and by links to documents."""
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     from tools.auth.api_keys import ApiKey, ApiKeys
     from tools.auth.document_links import DocumentLinks
     from tools.auth.login_store import Login
-    from tools.settings import Settings
 
 keys = typer.Typer(help="Create, list and revoke API keys.", no_args_is_help=True)
 Label = Annotated[str, typer.Option(help="What the key is for, shown in the list.", show_default=False)]
@@ -48,19 +48,6 @@ MinutelyByAddress = Annotated[
     int | None, typer.Option(min=0, help="Requests a minute from one address; 0 for any number.", show_default=False)
 ]
 RunsADay = Annotated[int | None, typer.Option(min=0, help="Questions a day; 0 for any number.", show_default=False)]
-CREATED = (
-    "key_id",
-    "workspace",
-    "user",
-    "label",
-    "scopes",
-    "spaces",
-    "origins",
-    "is_public",
-    "a_minute",
-    "a_minute_by_address",
-    "runs_a_day",
-)
 
 
 @keys.command()
@@ -90,7 +77,8 @@ async def create(
         me, stored = storage.identity, _keys(storage)
         key = await stored.create(me.workspace, me.user, label=label, terms=terms)
         made = await stored.get(me.workspace, key_id(key))
-    by.tell({"key": key, **{name: getattr(made, name) for name in CREATED}}, key)
+    terms_of = {name: value for name, value in asdict(made).items() if not name.endswith("_at")}
+    by.tell({"key": key, **terms_of}, key)
     if not by.as_json:
         progress_console().print(
             f"The key {made.key_id} authenticates as the user {me.user} of the workspace {me.workspace}. "
@@ -167,9 +155,8 @@ async def list_logins(user: OfUser = None, as_json: AsJson = False) -> None:
     """List the logins that last, by id."""
     from tools.auth.login_store import Logins
 
-    settings = settings_for()
-    async with opened_database(settings) as storage:
-        found = await Logins(storage.database, settings.oidc).list(user)
+    async with opened_database(settings_for()) as storage:
+        found = await Logins(storage.database, storage.settings.oidc).list(user)
     headings = ["Login", "User", "Name", "Workspaces", "Groups", "Since", "Last used", "Until"]
     print_rows({"logins": found}, headings, [_login_row(login) for login in found], as_json=as_json)
 
@@ -182,15 +169,14 @@ async def revoke_logins(login_id: LoginId = None, user: OfUser = None, as_json: 
 
     if (login_id is None) == (user is None):
         raise InvalidRequest("Name a login or a user, and not both.", suggestion="See `citewell logins list`.")
-    settings = settings_for()
-    async with opened_database(settings) as storage:
-        stored = Logins(storage.database, settings.oidc)
+    async with opened_database(settings_for()) as storage:
+        stored = Logins(storage.database, storage.settings.oidc)
         if user is not None:
             count = await stored.revoke_user(user)
         else:
             await stored.revoke(login_id or "")
             count = 1
-    print_result({"revoked": count}, f"Revoked {count} {'login' if count == 1 else 'logins'}.", as_json=as_json)
+    print_result({"revoked": count}, f"Revoked {counted(count, 'login')}.", as_json=as_json)
 
 
 def _login_row(login: "Login") -> list[str]:
@@ -207,11 +193,10 @@ LinksOf = Annotated[str | None, typer.Option("--user", "-u", help="Only the link
 @awaited
 async def rotate(yes: Yes = False, as_json: AsJson = False) -> None:
     """End all links of the deployment, by another secret; links that are made from now on are signed with that."""
-    settings = settings_for()
     if not confirmed("End all links of the deployment?", yes):
         return
-    async with opened_database(settings) as storage:
-        await _links(storage, settings).rotate()
+    async with opened_database(settings_for()) as storage:
+        await _links(storage).rotate()
     print_result({"rotated": True}, "Ended all links.", as_json=as_json)
 
 
@@ -228,7 +213,7 @@ async def revoke_links(
     if not confirmed(f"End the links and shares of {whose} in the workspace {settings.workspace}?", yes):
         return
     async with opened_database(settings) as storage:
-        await _links(storage, settings).revoke(settings.workspace, user)
+        await _links(storage).revoke(settings.workspace, user)
         shares = await Shares(storage.database, storage.workspaces, settings).revoke_all(settings.workspace, user)
     print_result(
         {"workspace": settings.workspace, "user": user, "revoked": True, "shares": shares},
@@ -237,7 +222,7 @@ async def revoke_links(
     )
 
 
-def _links(storage: Storage, settings: "Settings") -> "DocumentLinks":
+def _links(storage: Storage) -> "DocumentLinks":
     from tools.auth.document_links import DocumentLinks
 
-    return DocumentLinks(storage.database, storage.workspaces, settings)
+    return DocumentLinks(storage.database, storage.workspaces, storage.settings)

@@ -17,10 +17,9 @@ from typing import Any, TextIO, cast
 from rich.console import Console
 
 from cli.answering import answer
-from cli.asked import Asked
 from cli.command import Failed
 from cli.console import Screen, bounded, json_text
-from cli.local_socket import deciding, listening, release, settings_read
+from cli.local_socket import Asked, deciding, listening, release, settings_read
 from graph.entrypoint import Citewell
 from graph.errors import CitewellError, Overloaded, ServerStopping
 from tools.concurrency.tasks import cancel_and_wait

@@ -14,6 +14,7 @@ import stat
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 log = logging.getLogger(__name__)
@@ -60,6 +61,20 @@ APART = frozenset(
     }
 )
 REFERENCE = re.compile(r"\$\{(\w+)\}")  # a setting may take its value from a variable of any name
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What ``citewell ask`` was called with; ``options`` are those of a run's Context, all of it JSON-able."""
+
+    question: str
+    selected_text: str
+    session: str | None
+    pages: list[str]
+    options: dict[str, object]
+    workspace: str | None
+    user: str | None
+    as_json: bool
 
 
 def settings_read() -> dict[str, str]:

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cli.asked import Asked
 from cli.command import Exit, Failed, awaited, opened, settings_for
 from cli.console import OWN_SCREEN, print_json, progress_console
+from cli.local_socket import Asked
 from cli.model_servers import Listed, context_of, find_servers, list_models
 from cli.nearest_names import did_you_mean
 from cli.options import AsJson, WorkspaceName, Yes, writing

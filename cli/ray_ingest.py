@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cli.command import Storage, identity_of, opened_database, opened_embedder
-from cli.console import progress_console
+from cli.console import one_line, progress_console
 from cli.rendering.ingested_files import file_progress
 
 if TYPE_CHECKING:
@@ -87,7 +87,6 @@ def _announce_job(job_id: str, is_new: bool) -> None:
 
 async def _follow(jobs: "Jobs", identity: "Identity", job_id: str) -> None:
     """Show how far a job is."""
-    from cli.tables import one_line
 
     shown = 0
     with file_progress("Ingesting") as show:

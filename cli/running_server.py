@@ -8,14 +8,14 @@ import asyncio
 import json
 import os
 import sys
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from cli.asked import Asked
 from cli.command import DEFAULT_LEVEL, Exit, Failed, announce_library_in_place
-from cli.local_socket import connect, deciding, release, settings_read
+from cli.local_socket import Asked, connect, deciding, release, settings_read
 from graph.errors import ServerStopping
 from tools.folders.data_folder import default_data_dir
 
@@ -54,14 +54,20 @@ async def ask_running_server(asked: Asked, *, verbose: bool) -> Failed | Exit | 
         with suppress(OSError):
             writer.write(json.dumps(_request(asked, settings)).encode() + b"\n")
             await writer.drain()
-        relay = _Relay(reader, data_dir, in_place="CITEWELL_DATA_DIR" not in settings, verbose=verbose)
+
+        def announce() -> None:
+            if "CITEWELL_DATA_DIR" not in settings:
+                announce_library_in_place(data_dir)
+            if verbose:
+                _write(sys.stderr, f"A running server on {data_dir} answers.\n")
+
         try:
-            return await relay.run()
+            return await _relay(reader, announce)
         except asyncio.CancelledError:
             with suppress(OSError, TimeoutError, ServerStopping):
                 writer.write_eof()
                 async with asyncio.timeout(CANCEL_SECONDS):
-                    await relay.run()
+                    await _relay(reader, announce, accepted=True)
             raise
     finally:
         writer.close()
@@ -69,51 +75,36 @@ async def ask_running_server(asked: Asked, *, verbose: bool) -> Failed | Exit | 
             await writer.wait_closed()
 
 
-class _Relay:
-    """Writes what a server sends where it belongs."""
+async def _relay(
+    reader: asyncio.StreamReader, announce: Callable[[], None], *, accepted: bool = False
+) -> Failed | Exit | None:
+    """Write what a server sends where it belongs; return None where it declined. Raises ServerStopping at its end."""
+    while line := await _next_line(reader, None if accepted else ACCEPT_SECONDS):
+        match json.loads(line):
+            case {"accepted": _}:
+                accepted = True
+                announce()
+            case {"declined": _}:
+                return None
+            case {"out": text}:
+                _write(sys.stdout, text)
+            case {"err": text}:
+                _write(sys.stderr, text)
+            case {"failed": failed}:
+                return Failed(**failed)
+            case {"exit": code}:
+                return Exit(code)
+    if not accepted:
+        return None
+    raise ServerStopping("The server that was answering has ended.", suggestion="Ask again, or read the session later.")
 
-    def __init__(self, reader: asyncio.StreamReader, data_dir: Path, *, in_place: bool, verbose: bool) -> None:
-        self._reader = reader
-        self._data_dir = data_dir
-        self._in_place = in_place
-        self._verbose = verbose
-        self._accepted = False
 
-    async def run(self) -> Failed | Exit | None:
-        """Relay until the end; return None where the server declined. Raises ServerStopping where it ended."""
-        while line := await self._next():
-            match json.loads(line):
-                case {"accepted": _}:
-                    self._accepted = True
-                    self._announce()
-                case {"declined": _}:
-                    return None
-                case {"out": text}:
-                    _write(sys.stdout, text)
-                case {"err": text}:
-                    _write(sys.stderr, text)
-                case {"failed": failed}:
-                    return Failed(**failed)
-                case {"exit": code}:
-                    return Exit(code)
-        if not self._accepted:
-            return None
-        raise ServerStopping(
-            "The server that was answering has ended.", suggestion="Ask again, or read the session later."
-        )
-
-    async def _next(self) -> bytes:
-        try:
-            async with asyncio.timeout(None if self._accepted else ACCEPT_SECONDS):  # it may be stopped, or stuck
-                return await self._reader.readline()
-        except (ConnectionError, TimeoutError):
-            return b""
-
-    def _announce(self) -> None:
-        if self._in_place:
-            announce_library_in_place(self._data_dir)
-        if self._verbose:
-            _write(sys.stderr, f"A running server on {self._data_dir} answers.\n")
+async def _next_line(reader: asyncio.StreamReader, seconds: float | None) -> bytes:
+    try:
+        async with asyncio.timeout(seconds):  # it may be stopped, or stuck
+            return await reader.readline()
+    except (ConnectionError, TimeoutError):
+        return b""
 
 
 def _data_dir(settings: dict[str, str]) -> Path | None:

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 import typer
 
 from cli.command import Caller, Exit, acting
-from cli.console import print_json, print_rows, progress_console, result_console
+from cli.console import one_line, print_json, print_rows, progress_console, result_console
 from cli.options import Cursor, Yes, as_id, confirmed, writing
 from graph.errors import InvalidRequest
 
@@ -64,12 +64,11 @@ async def show(
 @acting
 async def rename(by: Caller, session_id: SessionId, title: Title) -> None:
     """Rename a session."""
-    from cli.tables import one_line
 
     if not 0 < len(one_line(title)) <= LONGEST_TITLE:
         raise InvalidRequest(f"title: it must have 1 to {LONGEST_TITLE} characters.")
     async with by.storage() as storage:
-        session = await storage.sessions.rename(storage.identity, as_id(session_id, "session"), one_line(title))
+        session = await storage.sessions.change(storage.identity, as_id(session_id, "session"), title=one_line(title))
     by.tell({"session": session}, f"Renamed the session {session.session_id}.")
 
 

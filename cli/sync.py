@@ -8,7 +8,7 @@ from uuid import uuid4
 import typer
 
 from cli.command import Caller, Exit, Storage, acting
-from cli.console import print_json, print_rows, progress_console, result_console
+from cli.console import one_line, print_json, print_rows, progress_console, result_console
 from cli.ingest import opened_ingestor, opened_pages
 from cli.options import Owner, Readers, SpaceSlug, Yes, as_id, confirmed
 from cli.rendering.ingested_files import similar
@@ -146,7 +146,6 @@ class _How:
         """Sync with a progress bar if stderr is a terminal, and ask where many documents would be deleted."""
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-        from cli.tables import one_line
         from tools.library.syncing import TooManyDeletions
 
         console = progress_console()
@@ -194,7 +193,6 @@ def _show(report: "SyncReport") -> None:
     from rich.text import Text
 
     from cli.rendering.wrapping import show_indented
-    from cli.tables import one_line
 
     console, errors = result_console(), progress_console()
     for file in report.files:

@@ -1,4 +1,4 @@
-"""Text made safe for a terminal, and tables: aligned on a terminal, tab-separated in a pipe."""
+"""Tables: aligned on a terminal, tab-separated in a pipe."""
 
 from collections.abc import Collection, Sequence
 
@@ -7,19 +7,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-_CONTROL = {code: 0x2400 + code for code in range(32) if chr(code) not in "\n\t"}
-_CONTROL |= {code: 0xFFFD for code in range(0x7F, 0xA0)}
-_CONTROL |= {code: 0xFFFD for code in (0x202D, 0x202E)}  # direction overrides, which disguise text
-
-
-def printable(text: str) -> str:
-    """Replace control characters with visible ones: a document must not control the reader's terminal."""
-    return text.translate(_CONTROL)
-
-
-def one_line(text: str) -> str:
-    """Collapse white space, so that a quote of several lines becomes one paragraph."""
-    return printable(" ".join(text.split()))
+from cli.console import one_line
 
 
 def show_table(

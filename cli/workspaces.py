@@ -109,7 +109,8 @@ async def tables(name: Name, which: Which, as_json: AsJson = False) -> None:
         async with storage.database.connection() as connection:
             moved = await move(connection, number)
     since = "now" if moved else "already, or on their way"
-    said = f"The segments of {name} are in {_in_words(which)} {since}."
+    where = "tables of its own" if which == "own" else "the shared tables"
+    said = f"The segments of {name} are in {where} {since}."
     print_result({"workspace": name, "tables": which, "moved": moved}, said, as_json=as_json)
 
 
@@ -248,10 +249,6 @@ async def _abandon(name: str, to: str | None, as_json: bool) -> None:
     print(f"{name} stays here, and takes changes.")
     if to is None:
         print(f"What came across is still in {other}: delete it there with `citewell workspaces delete {name}`.")
-
-
-def _in_words(which: Tables) -> str:
-    return "tables of its own" if which == "own" else "the shared tables"
 
 
 def _move_in_words(workspace: "WorkspaceSummary") -> str:

@@ -1,5 +1,6 @@
 """Errors that callers may see, each with a stable code, a retryable flag and a suggestion."""
 
+from collections.abc import Iterator
 from typing import ClassVar
 
 from graph.evidence import Failure
@@ -104,10 +105,6 @@ class RateLimited(CitewellError):
     code = "rate_limited"
     retryable = True
     suggestion = "Try again after the seconds that Retry-After names."
-
-    def __init__(self, message: str, *, retry_after: int) -> None:
-        super().__init__(message)
-        self.retry_after = retry_after
 
 
 class Overloaded(CitewellError):
@@ -302,28 +299,18 @@ class McpUnavailable(DependencyFailed):
     suggestion = "Check CITEWELL_MCP_SEARCH, and that the server runs; until then, answers do without it."
 
 
-_RESTORED: tuple[type[CitewellError], ...] = (
-    InvalidRequest,
-    NotPermitted,
-    NotFound,
-    UnreadableDocument,
-    DocumentTooExpensive,
-    EmbeddingMismatch,
-    ConfigurationError,
-    DependencyFailed,
-    DatabaseUnavailable,
-    DatabaseBusy,
-    DiskLow,
-    EmbeddingUnavailable,
-    WorkspaceMoving,
-    WorkspaceMoved,
-)
-
-
 def restored_error(code: str, message: str, suggestion: str) -> CitewellError:
     """Return the error of a document again from what was stored or sent of it; an unknown code is an internal error."""
-    kind = next((each for each in _RESTORED if each.code == code), CitewellError)
+    kind = next((each for each in _kinds(CitewellError) if each.code == code), CitewellError)
     return kind(message, suggestion=suggestion)
+
+
+def _kinds(kind: type[CitewellError]) -> Iterator[type[CitewellError]]:
+    """Yield a kind of error and those below it; one that words its message itself is never stored."""
+    if kind.__init__ is CitewellError.__init__:
+        yield kind
+    for each in kind.__subclasses__():
+        yield from _kinds(each)
 
 
 def fallback_failure(error: CitewellError, instead: Reason) -> Failure:

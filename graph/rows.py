@@ -4,12 +4,13 @@ They are ``typing_extensions.TypedDict``s of builtins, so that later releases ca
 LangGraph can describe the input form on Python 3.11.
 """
 
+from collections.abc import Iterable
 from typing import Literal, NotRequired
 
 from typing_extensions import TypedDict
 
 from graph.evidence import JudgeMark, MissingPage, Proof, SourceKind, Verdict
-from graph.reasons import Why
+from graph.reasons import Why, texts, why_each
 
 TURNS_KEPT = 6
 MOST_READ_WHOLE = 100  # selected pages; among more the run only searches
@@ -99,6 +100,30 @@ class ClaimRow(TypedDict):
     judge: NotRequired[JudgeMark]
     doubted: NotRequired[bool]
     pending: NotRequired[bool]
+
+
+def claim_row(
+    section_index: int,
+    start: int,
+    end: int,
+    verdict: Verdict,
+    reasons: Iterable[str] = (),
+    proofs: Iterable[Proof] = (),
+    *,
+    doubted: bool = False,
+) -> ClaimRow:
+    """Return the row of a claim, with each of its reasons once."""
+    said = why_each(reasons)
+    row = ClaimRow(
+        section_index=section_index,
+        start=start,
+        end=end,
+        verdict=verdict,
+        proofs=list(proofs),
+        reasons=texts(said),
+        why=said,
+    )
+    return ClaimRow(**row, doubted=True) if doubted else row
 
 
 class DisputeRow(TypedDict):

@@ -57,10 +57,7 @@ async def pending(connection: psycopg.AsyncConnection) -> list[str]:
 
 
 def upgrade(url: str) -> list[str]:
-    """Migrate the schema to this release, each revision in its own transaction; return those applied, oldest first.
-
-    Blocks.
-    """
+    """Migrate the schema to this release, each revision in its own transaction; return those applied. Blocks."""
     import sqlalchemy
     from alembic.operations import Operations
     from alembic.runtime.migration import MigrationContext

@@ -23,6 +23,8 @@ from pydantic import SecretStr
 
 from tests import once  # noqa: F401 - for what it does
 from tests.handed_on import handed_on
+from tools.judges import entailment
+from tools.llm import model_endpoint
 from tools.settings import RunSettings, Settings
 from tools.storage.database import Database
 from tools.storage.embedded import EmbeddedServer, start_embedded
@@ -36,6 +38,7 @@ for name in [each for each in os.environ if each.startswith(("CITEWELL_", "OPENA
 NO_EXAM = {"CITEWELL_JUDGE__EXAM": "manual"}  # a scripted endpoint expects no exam of its model
 os.environ.update(NO_EXAM)
 NO_FILE: Any = {"_env_file": None}
+model_endpoint.FIRST_WAIT = entailment.FIRST_WAIT = 0.01  # seconds: a scripted endpoint fails on purpose
 QUICKLY = RunSettings(drain_seconds=0)  # a test waits for no run that it leaves
 BARE = Settings(**NO_FILE)  # made once: to look for 190 names in the environment takes a fifth of opening a deployment
 # The 550 files of a database are made in memory in a tenth of the time that a disk takes.

@@ -25,7 +25,7 @@ async def entered_titled(
     context = Context(workspace=identity.workspace, user=identity.user)
     run = Run(str(uuid4()), session_id, str(uuid4()), RunRequest(question, context), "extractive", "extractive")
     ledger = Ledger(database, Workspaces(database))
-    _, fork = await ledger.resolve_position(session_id, run.request)
+    fork = await ledger.resolve_position(session_id, run.request)
     first = run.next_line(Queued(position=1))
     return run, await ledger.open(run, first, entry="running", fork=fork, title=title)
 

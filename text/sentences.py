@@ -7,6 +7,7 @@ stop belong to the sentence, and so does the white space after them.
 
 import re
 from bisect import bisect_right
+from collections.abc import Sequence
 from itertools import pairwise
 
 from text.dates import months
@@ -55,13 +56,24 @@ def sentences(text: str) -> list[tuple[int, int]]:
     Offsets count code points, end exclusive. White space after a sentence belongs to it, so only the first sentence
     can begin with white space. An empty text has no sentence. Takes time linear in the text.
     """
-    if not text:
-        return []
-    fences = _fences(text)
+    return _spans(text, _fences(text), is_open=False)
+
+
+def prose_sentences(text: str, *, is_open: bool = False) -> list[tuple[int, int]]:
+    """Return the spans of the sentences of one paragraph, which holds no block of code.
+
+    With ``is_open`` the text goes on: only the sentences are returned that no continuation can change.
+    """
+    return _spans(text, [], is_open=is_open)
+
+
+def _spans(text: str, fences: Sequence[tuple[int, int]], *, is_open: bool) -> list[tuple[int, int]]:
     starts = [fence[0] for fence in fences]
     cuts = [0]
     line_start = 0
     for stop in _STOP.finditer(text):
+        if is_open and not _is_decided(text, line_start, stop):
+            break
         cut = _cut(text, line_start, stop)
         if stop[0][0] == "\n":
             line_start = stop.end()
@@ -71,25 +83,7 @@ def sentences(text: str) -> list[tuple[int, int]]:
         in_code = within >= 0 and starts[within] < cut < fences[within][1]
         if not (in_code and stop[0].count("\n") < 2) and not text[cuts[-1] : cut].isspace():
             cuts.append(cut)
-    return list(pairwise([*cuts, len(text)]))
-
-
-def prose_sentences(text: str, *, is_open: bool = False) -> list[tuple[int, int]]:
-    """Return the spans of the sentences of one paragraph, which holds no block of code.
-
-    With ``is_open`` the text goes on: only the sentences are returned that no continuation can change.
-    """
-    cuts = [0]
-    line_start = 0
-    for stop in _STOP.finditer(text):
-        if is_open and not _is_decided(text, line_start, stop):
-            break
-        cut = _cut(text, line_start, stop)
-        if stop[0][0] == "\n":
-            line_start = stop.end()
-        if cuts[-1] < cut < len(text) and text[cuts[-1] : cut].strip():
-            cuts.append(cut)
-    if not is_open and text:
+    if text and not is_open:
         cuts.append(len(text))
     return list(pairwise(cuts))
 

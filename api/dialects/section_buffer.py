@@ -92,10 +92,6 @@ def _has_left(claim: Claim, sent: _Sent) -> bool:
     return sent.text[claim["start"] : claim["end"]] == claim["text"]
 
 
-def _is_uncorrected(sent: _Sent) -> bool:
-    return sent.changed and not sent.corrected
-
-
 class SectionBuffer:
     """A reader of a run's events that releases the answer in order, each part once.
 
@@ -271,7 +267,8 @@ class SectionBuffer:
         standing = [index for index, section in sorted(self._view.sections.items()) if section.standing_text]
         unknown = range(len(self._view.sections), len(self._view.sections) + len(sections))
         lost = [sent for index, sent in self._sent.items() if index not in standing[: len(sections)]]
-        if any(not sent.changed for sent in lost) or any(map(_is_uncorrected, self._sent.values())):
+        uncorrected = any(sent.changed and not sent.corrected for sent in self._sent.values())
+        if uncorrected or any(not sent.changed for sent in lost):
             raise Retracted
         ready: list[FinalSection] = []
         for index, section in zip([*standing, *unknown], sections, strict=False):

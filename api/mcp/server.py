@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 from typing import Any
 
@@ -48,45 +48,20 @@ ERROR_META = "citewell/error"
 Context = ServerRequestContext[Any, Any]
 IdentityOf = Callable[[Context], Identity]
 BoxOf = Callable[[Context], Toolbox]
-Reply = tuple[str, Any]
-Call = Callable[[Toolbox, Any, Identity, Report], Awaitable[Reply]]
-
-
-async def _search(box: Toolbox, asked: SearchArguments, me: Identity, report: Report) -> Reply:
-    found = await box.search(asked, me)
-    return found.model_dump_json(), found.model_dump(mode="json")
-
-
-async def _fetch(box: Toolbox, asked: FetchArguments, me: Identity, report: Report) -> Reply:
-    fetched = await box.fetch(asked, me)
-    return fetched.model_dump_json(), fetched.model_dump(mode="json")
-
-
-async def _read(box: Toolbox, asked: ReadArguments, me: Identity, report: Report) -> Reply:
-    read = await box.read(asked, me)
-    return read_text(read), read.model_dump(mode="json")
-
-
-async def _ask(box: Toolbox, asked: AskArguments, me: Identity, report: Report) -> Reply:
-    answer, end = await box.ask(asked, me, report)
-    return answer_text(answer, end), answer.model_dump(mode="json")
-
-
-async def _verify(box: Toolbox, asked: VerifyArguments, me: Identity, report: Report) -> Reply:
-    verified = await box.verify(asked, me)
-    return verification_text(verified), _VERIFICATION.dump_python(verified, mode="json")
-
-
-_VERIFICATION = TypeAdapter(Verification)
 
 
 @dataclass(frozen=True, slots=True)
 class ToolKind:
-    """A tool: what clients are told of it, the model of its arguments, what it calls, and the scopes that allow it."""
+    """A tool: what clients are told of it, the model of its arguments, what it calls, and the scopes that allow it.
+
+    ``text`` is what a result says to models that read no structured content, ``result`` the form of that content.
+    """
 
     tool: types.Tool
     arguments: type[BaseModel]
-    call: Call
+    result: TypeAdapter[Any]
+    call: Callable[[Toolbox, Any, Identity], Awaitable[Any]]
+    text: Callable[[Any], str]
     needs: tuple[Scope, ...]
 
 
@@ -96,7 +71,8 @@ def _kind(
     description: str,
     arguments: type[BaseModel],
     result: TypeAdapter[Any],
-    call: Call,
+    call: Callable[[Toolbox, Any, Identity], Awaitable[Any]],
+    text: Callable[[Any], str],
     *needs: Scope,
     read_only: bool = True,
     open_world: bool = False,
@@ -115,7 +91,7 @@ def _kind(
             open_world_hint=open_world,
         ),
     )
-    return ToolKind(tool, arguments, call, needs)
+    return ToolKind(tool, arguments, result, call, text, needs)
 
 
 TOOLS: Mapping[str, ToolKind] = {
@@ -128,7 +104,8 @@ TOOLS: Mapping[str, ToolKind] = {
             "JSON. It writes no answer.",
             SearchArguments,
             TypeAdapter(SearchResults),
-            _search,
+            Toolbox.search,
+            BaseModel.model_dump_json,
             "read",
         ),
         _kind(
@@ -137,7 +114,8 @@ TOOLS: Mapping[str, ToolKind] = {
             "Read what stands around a result of `search`: that part of its document, with its address, as JSON.",
             FetchArguments,
             TypeAdapter(FetchedText),
-            _fetch,
+            Toolbox.fetch,
+            BaseModel.model_dump_json,
             "ask",
             "read",
         ),
@@ -148,7 +126,8 @@ TOOLS: Mapping[str, ToolKind] = {
             "hangs on, such as the header of a table.",
             ReadArguments,
             TypeAdapter(ReadText),
-            _read,
+            Toolbox.read,
+            read_text,
             "ask",
             "read",
         ),
@@ -159,7 +138,8 @@ TOOLS: Mapping[str, ToolKind] = {
             "where the library holds no answer, it says so. It may take a minute; its steps are reported as progress.",
             AskArguments,
             TypeAdapter(Answer),
-            _ask,
+            Toolbox.ask,
+            answer_text,
             "ask",
             read_only=False,  # it keeps the conversation
             open_world=True,  # with `web`
@@ -170,8 +150,9 @@ TOOLS: Mapping[str, ToolKind] = {
             "Check the claims of a text that somebody wrote, against given sources, some documents or the library: a "
             "verdict, reasons and exact quotes for each claim.",
             VerifyArguments,
-            _VERIFICATION,
-            _verify,
+            TypeAdapter(Verification),
+            Toolbox.verify,
+            verification_text,
             "read",
         ),
     )
@@ -194,14 +175,15 @@ def create_server(box: BoxOf, identity_of: IdentityOf) -> Server[Any]:
         try:
             tools.check(*kind.needs)
             asked = _arguments(kind.arguments, params.arguments)
-            text, result = await kind.call(tools, asked, identity_of(context), _reporting(context))
+            result = await kind.call(replace(tools, report=_reporting(context)), asked, identity_of(context))
         except CitewellError as error:
             tools.audited.reason = error.code
             return tool_error(error)
         except Exception:
             log.exception("tool %s failed", params.name)
             return tool_error(CitewellError("The call failed for an internal reason.", suggestion="Try again later."))
-        return types.CallToolResult(content=[types.TextContent(text=text)], structured_content=result)
+        told = types.TextContent(text=kind.text(result))
+        return types.CallToolResult(content=[told], structured_content=kind.result.dump_python(result, mode="json"))
 
     async def list_resources(
         context: Context, params: types.PaginatedRequestParams | None

@@ -15,7 +15,6 @@ from api.dialects.citation_marks import bracket, marked_pieces
 from api.dialects.quotes import one_line
 from api.dialects.section_buffer import final_sections
 from api.mcp.tool_schemas import Answer, ReadText
-from graph.events import RunFinished
 from graph.evidence import Citation, Message, ShownPassage, Source
 
 
@@ -33,16 +32,16 @@ def read_text(read: ReadText) -> str:
     return "\n".join([head, *context, quoted(read.text)])
 
 
-def answer_text(answer: Answer, end: RunFinished) -> str:
+def answer_text(answer: Answer) -> str:
     """Return whether it answers, the marked answer, and each quote that a mark stands for, with verdict and place."""
     sources = {source["index"]: source for source in answer.sources}
-    said = said_of(end.message)
-    parts = [*([f"{said}:"] if said else []), *_sections(end.message)]
+    said = said_of(answer.message)
+    parts = [*([f"{said}:"] if said else []), *_sections(answer.message)]
     links = {(each["segment_id"], each["start"]): each["url"] for each in answer.citations}
     lines = dict.fromkeys(
         f"{_citation_line(each, sources.get(each['source_index']), grade_of(claim))} "
         + links.get((each["segment_id"], each["start"]), "")
-        for claim in end.message.get("claims", [])
+        for claim in answer.message.get("claims", [])
         for each in marked_citations(claim)
     )
     if lines:

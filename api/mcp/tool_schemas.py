@@ -4,11 +4,12 @@ from typing import Annotated, Literal
 from uuid import UUID
 
 from pydantic import Field, model_validator
+from pydantic.json_schema import SkipJsonSchema
 
 from answers.verification import MOST_BYTES
 from api.fields import Body, ModelName, Name, PageIds, Printable, Question
 from api.routes.verify_routes import GivenSource, Text
-from graph.evidence import Assessment, Citation, CitationContext, Outcome, Section, Source, WebMode
+from graph.evidence import Assessment, Citation, CitationContext, Message, Outcome, Section, Source, WebMode
 from tools.library.given_texts import MOST_TEXTS
 
 DOCUMENT_ID = "[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
@@ -174,6 +175,7 @@ class Answer(Body):
     nearest: list[Source]
     assessment: Assessment | None
     notices: list[str]
+    message: Annotated[SkipJsonSchema[Message], Field(exclude=True)]  # with marks and claims, for the answer's text
 
 
 class VerifyArguments(Body):

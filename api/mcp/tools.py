@@ -66,7 +66,7 @@ class RunNotAnswered(CitewellError):
 class Toolbox:
     """What the tools of one call work on, and the ``scopes`` of its credentials; nothing is kept between calls.
 
-    ``base_url`` is where a browser reaches the service, "" where it can't.
+    ``base_url`` is where a browser reaches the service, "" where it can't; ``report`` tells a run's steps.
     """
 
     citewell: Citewell
@@ -76,6 +76,7 @@ class Toolbox:
     base_url: str
     scopes: frozenset[Scope] = EVERYTHING
     audited: Audited = field(default_factory=Audited)
+    report: Report | None = None
 
     def check(self, *needed: Scope) -> None:
         """Raise NotPermitted unless the credentials have one of these scopes."""
@@ -152,7 +153,7 @@ class Toolbox:
         segment = segments[max(0, bisect_right(segments, offset, key=lambda each: each.start) - 1)]
         return await asyncio.to_thread(_entry_at, segment, offset)
 
-    async def ask(self, asked: AskArguments, me: Identity, report: Report) -> tuple[Answer, RunFinished]:
+    async def ask(self, asked: AskArguments, me: Identity) -> Answer:
         """Answer a question in a run, whose steps are reported; a cancelled call cancels a run that no other follows.
 
         Raises RunNotAnswered where the run fails, and what starting one raises.
@@ -179,7 +180,7 @@ class Toolbox:
         run.watchers += 1
         left = False
         try:
-            end, notices = await _follow(run, report)
+            end, notices = await _follow(run, self.report)
         except anyio.get_cancelled_exc_class():
             left = True
             raise
@@ -212,7 +213,8 @@ class Toolbox:
             nearest=linked(message.get("nearest", [])),
             assessment=message.get("assessment"),
             notices=notices,
-        ), end
+            message=message,
+        )
 
     async def verify(self, asked: VerifyArguments, me: Identity) -> Verification:
         """Verify the claims of a text against given sources, some documents, or the library. Raises Overloaded."""
@@ -226,7 +228,7 @@ class Toolbox:
         return await run_verification(request, me, self.citewell.library, self.turns)
 
 
-async def _follow(run: RunReader, report: Report) -> tuple[RunFinished | RunFailed, list[str]]:
+async def _follow(run: RunReader, report: Report | None) -> tuple[RunFinished | RunFailed, list[str]]:
     """Read a run to its end; return that and what it fell back from."""
     notices: dict[str, None] = {}
     async for envelope in run.events():
@@ -234,7 +236,7 @@ async def _follow(run: RunReader, report: Report) -> tuple[RunFinished | RunFail
         notices.update(dict.fromkeys(_notices(event)))
         if isinstance(event, RunFinished | RunFailed):
             return event, list(notices)
-        if isinstance(event, StepStarted):
+        if isinstance(event, StepStarted) and report is not None:
             await report(STEPS.get(event.step, "Writing the answer"))
     raise AssertionError("a log ends with its terminal event")
 

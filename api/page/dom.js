@@ -16,6 +16,7 @@
  */
 export function h(name, attributes, ...children) {
   const element = document.createElement(name);
+  if (element instanceof HTMLButtonElement) element.type = "button"; // one that sends a form says so
   change(element, attributes ?? {});
   element.append(...present(children.flat()));
   return element;

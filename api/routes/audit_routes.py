@@ -4,7 +4,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query
 
-from api.dependencies import Granted, Me, OpenLibrary, needs
+from api.dependencies import Asking, needs
 from api.fields import Cursor, Limit, Name
 from api.problems import problems
 from tools.auth.api_keys import ApiKeys
@@ -16,9 +16,7 @@ router = APIRouter(tags=["audit"])
 @router.get("/api/audit", responses=problems(422, 503))
 @needs("admin")
 async def list_audit(
-    me: Me,
-    grant: Granted,
-    library: OpenLibrary,
+    by: Asking,
     user: Annotated[Name | None, Query()] = None,
     action: Annotated[Action | None, Query()] = None,
     outcome: Annotated[Outcome | None, Query()] = None,
@@ -31,12 +29,12 @@ async def list_audit(
     done by them and by the keys of these spaces.
     """
     credentials = None
-    if me.spaces is not None:
-        keys = await ApiKeys(library.database, library.workspaces).list(me.workspace, within=me.spaces)
-        own = [grant.credential] if ":" in grant.credential else []  # a token without an id is told from no other
+    if by.me.spaces is not None:
+        keys = await ApiKeys(by.library.database, by.library.workspaces).list(by.me.workspace, within=by.me.spaces)
+        own = [by.grant.credential] if ":" in by.grant.credential else []  # a token without an id is told from no other
         credentials = [*own, *(f"key:{key.key_id}" for key in keys)]
-    return await AuditLog(library.database).list(
-        workspace=me.workspace,
+    return await AuditLog(by.library.database).list(
+        workspace=by.me.workspace,
         user=user,
         action=action,
         outcome=outcome,

@@ -6,7 +6,7 @@ from uuid import UUID
 from fastapi import APIRouter, status
 from pydantic import Field
 
-from api.dependencies import Me, OpenLibrary, needs
+from api.dependencies import Asking, needs
 from api.fields import Body, Name
 from api.problems import problems
 from graph.errors import InvalidRequest
@@ -41,30 +41,30 @@ class CollectionList(Body):
 
 @router.get("", responses=problems(422, 503))
 @needs("read")
-async def list_collections(me: Me, library: OpenLibrary) -> CollectionList:
+async def list_collections(by: Asking) -> CollectionList:
     """List your collections and those that others share with the workspace."""
-    return CollectionList(collections=await library.collections.list(me))
+    return CollectionList(collections=await by.library.collections.list(by.me))
 
 
 @router.post("", status_code=status.HTTP_201_CREATED, responses=problems(413, 422, 503))
 @needs("write")
-async def create_collection(new: NewCollection, me: Me, library: OpenLibrary) -> Collection:
+async def create_collection(new: NewCollection, by: Asking) -> Collection:
     """Make a collection."""
     chosen = [str(each) for each in new.document_ids]
-    return await library.collections.create(me, new.name, shared=new.shared, document_ids=chosen)
+    return await by.library.collections.create(by.me, new.name, shared=new.shared, document_ids=chosen)
 
 
 @router.patch("/{collection_id}", responses=problems(403, 404, 413, 422, 503))
 @needs("write")
-async def change_collection(collection_id: UUID, change: CollectionChange, me: Me, library: OpenLibrary) -> Collection:
+async def change_collection(collection_id: UUID, change: CollectionChange, by: Asking) -> Collection:
     """Rename a collection, share it or keep it to yourself, and put documents in or take some out.
 
     What is shared is filled by whoever may write; renamed, shared and deleted by who made it, or with the scope admin.
     """
     if change == CollectionChange():
         raise InvalidRequest("Send name, shared, add or remove.")
-    return await library.collections.change(
-        me,
+    return await by.library.collections.change(
+        by.me,
         str(collection_id),
         name=change.name,
         shared=change.shared,
@@ -75,6 +75,6 @@ async def change_collection(collection_id: UUID, change: CollectionChange, me: M
 
 @router.delete("/{collection_id}", status_code=status.HTTP_204_NO_CONTENT, responses=problems(403, 404, 422, 503))
 @needs("write")
-async def delete_collection(collection_id: UUID, me: Me, library: OpenLibrary) -> None:
+async def delete_collection(collection_id: UUID, by: Asking) -> None:
     """Delete a collection; its documents stay."""
-    await library.collections.delete(me, str(collection_id))
+    await by.library.collections.delete(by.me, str(collection_id))

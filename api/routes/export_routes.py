@@ -5,9 +5,9 @@ from typing import Annotated, Any
 from urllib.parse import quote
 from uuid import UUID
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import APIRouter, Query, Response
 
-from api.dependencies import Me, OpenLibrary, address_of, needs
+from api.dependencies import Asking, needs
 from api.fields import optional
 from api.problems import problems
 from tools.exports.exported import Transcript
@@ -37,16 +37,14 @@ Wording = Annotated[Language, Query(description="The language of what the file i
 async def export_session(
     session_id: UUID,
     format: Format,
-    request: Request,
-    me: Me,
-    library: OpenLibrary,
+    by: Asking,
     message: OneAnswer = None,
     through: Branch = None,
     language: Wording = "en",
 ) -> Response:
     """Export a session or an answer with its proof; what you may not read any more is left out, and said to be."""
-    transcript = await exports_of(library).transcript(
-        me, str(session_id), message=optional(message), through=optional(through), base_url=address_of(request)
+    transcript = await exports_of(by.library).transcript(
+        by.me, str(session_id), message=optional(message), through=optional(through), base_url=by.address
     )
     return await file_of(transcript, format, language)
 

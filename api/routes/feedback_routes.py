@@ -6,7 +6,7 @@ from uuid import UUID
 from fastapi import APIRouter, status
 from pydantic import Field
 
-from api.dependencies import Me, OpenLibrary, needs
+from api.dependencies import Asking, needs
 from api.fields import Body, Printable
 from api.problems import problems
 from tools.sessions.feedback import Feedback, MeantClaim, Rating, Reason
@@ -34,14 +34,12 @@ class NewFeedback(Body):
 
 @router.post("", responses=problems(404, 422, 503))
 @needs("ask")
-async def give_feedback(
-    session_id: UUID, message_id: UUID, body: NewFeedback, me: Me, library: OpenLibrary
-) -> Feedback:
+async def give_feedback(session_id: UUID, message_id: UUID, body: NewFeedback, by: Asking) -> Feedback:
     """Say what you think of an answer; it takes the place of what you said before."""
     at = body.claim
     claim = None if at is None else MeantClaim(section_index=at.section_index, start=at.start, end=at.end)
-    return await library.feedback.give(
-        me,
+    return await by.library.feedback.give(
+        by.me,
         str(session_id),
         str(message_id),
         body.rating,
@@ -53,6 +51,6 @@ async def give_feedback(
 
 @router.delete("", status_code=status.HTTP_204_NO_CONTENT, responses=problems(404, 422, 503))
 @needs("ask")
-async def withdraw_feedback(session_id: UUID, message_id: UUID, me: Me, library: OpenLibrary) -> None:
+async def withdraw_feedback(session_id: UUID, message_id: UUID, by: Asking) -> None:
     """Withdraw what you said of an answer."""
-    await library.feedback.withdraw(me, str(session_id), str(message_id))
+    await by.library.feedback.withdraw(by.me, str(session_id), str(message_id))

@@ -5,7 +5,7 @@ from uuid import UUID
 
 from fastapi import APIRouter, Query
 
-from api.dependencies import Me, Opened, needs
+from api.dependencies import Asking, needs
 from api.problems import problems
 from tools.guides.guides import FollowUps, Guide, Suggestions
 
@@ -18,30 +18,30 @@ Languages = Annotated[
 
 @router.get("/api/documents/{document_id}/guide", tags=["documents"], responses=problems(404, 422, 503))
 @needs("ask", "read", opens=True)
-async def get_guide(document_id: UUID, me: Me, citewell: Opened) -> Guide:
+async def get_guide(document_id: UUID, by: Asking) -> Guide:
     """Read how a document begins, its headings or lines of contents, and questions that it answers.
 
     It is made when it is first asked for, and anew for each version of the text.
     """
-    return await citewell.guides.guide(me, str(document_id))
+    return await by.citewell.guides.guide(by.me, str(document_id))
 
 
 @router.get("/api/suggestions", tags=["search"], responses=problems(422, 503))
 @needs("ask", opens=True)
-async def get_suggestions(me: Me, citewell: Opened, language: Languages = []) -> Suggestions:  # noqa: B006
+async def get_suggestions(by: Asking, language: Languages = []) -> Suggestions:  # noqa: B006
     """Return up to three questions that the library answers, and documents with their first headings.
 
     They are of the documents that were changed last. Each question was asked and answered with a quote of its document
     before it is offered; there may be none. While guides are still being made, `status` is `making`.
     """
-    return await citewell.guides.suggestions(me, languages=language)
+    return await by.citewell.guides.suggestions(by.me, languages=language)
 
 
 @router.get("/api/sessions/{session_id}/follow-ups", tags=["sessions"], responses=problems(404, 422, 503))
 @needs("ask")
-async def get_follow_ups(session_id: UUID, me: Me, citewell: Opened) -> FollowUps:
+async def get_follow_ups(session_id: UUID, by: Asking) -> FollowUps:
     """Return up to three questions to go on with after the last answer, each proven to be answered.
 
     They are made when they are first asked for; none is better than a bad one.
     """
-    return await citewell.guides.follow_ups(me, str(session_id))
+    return await by.citewell.guides.follow_ups(by.me, str(session_id))

@@ -9,14 +9,13 @@ from typing import Annotated, Any, Literal, get_args
 from uuid import UUID
 
 from fastapi import APIRouter, Depends, Query, Request, Response, status
-from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, TypeAdapter, ValidationError
 from sse_starlette import EventSourceResponse, ServerSentEvent
 from starlette.convertors import StringConvertor, register_url_convertor
 from starlette.datastructures import UploadFile
 
-from api.dependencies import Me, OpenLibrary, needs
-from api.document_upload import FORM_FIELDS, document_of_form, form_schema
+from api.dependencies import Asking, needs
+from api.document_upload import FORM_FIELDS, document_of_form, form_schema, in_body, missing
 from api.fields import Cursor, Limit
 from api.problems import problems
 from api.stream import HEADERS, PING_SECONDS, client_left, stream_responses
@@ -109,18 +108,16 @@ def _accepted(job: Job, prefer: Preference | None = None) -> Response:
 async def _read_files(request: Request) -> list[NewDocument]:
     """Read a form with several files. Raises RequestValidationError."""
     if not request.headers.get("content-type", "").lower().startswith("multipart/form-data"):
-        raise RequestValidationError([{"type": "missing", "loc": ("body", "file"), "msg": "Send multipart/form-data."}])
+        raise missing("file", "Send multipart/form-data.")
     async with request.form(max_files=MOST_FILES, max_fields=FORM_FIELDS) as form:
         files = [each for each in form.getlist("file") if isinstance(each, UploadFile)]
         fields = {name: value for name, value in form.items() if name != "file"}
         if not files:
-            raise RequestValidationError([{"type": "missing", "loc": ("body", "file"), "msg": "Field required"}])
+            raise missing("file", "Field required")
         try:
             shared = document_of_form(fields)
         except ValidationError as error:
-            raise RequestValidationError(
-                [{**fault, "loc": ("body", *fault["loc"])} for fault in error.errors()]
-            ) from error
+            raise in_body(error) from error
         return [replace(shared, name=each.filename or "", data=await each.read(), text=None) for each in files]
 
 
@@ -153,35 +150,34 @@ UPLOAD_FILES: dict[str, Any] = {
     responses=problems(404, 413, 422, 429, 503),
 )
 @needs("write")
-async def submit_files(request: Request, me: Me, library: OpenLibrary) -> Response:
+async def submit_files(request: Request, by: Asking) -> Response:
     """Take several files in as one job; each becomes a new document."""
     documents = await _read_files(request)
     for document in documents:
-        readers_with(me, document.readers, document.owner)
-    job_id = await library.uploads.submit_all(me, documents)
-    return _accepted(await library.jobs.get(me, job_id))
+        readers_with(by.me, document.readers, document.owner)
+    job_id = await by.library.uploads.submit_all(by.me, documents)
+    return _accepted(await by.library.jobs.get(by.me, job_id))
 
 
 @router.get("", responses=problems(422, 503))
 @needs("write")
-async def list_jobs(me: Me, library: OpenLibrary, limit: Limit = 50, cursor: Cursor = None) -> JobPage:
+async def list_jobs(by: Asking, limit: Limit = 50, cursor: Cursor = None) -> JobPage:
     """List your jobs, the newest first. They are kept for a week after their end."""
-    return await library.jobs.list_jobs(me, limit=limit, cursor=cursor)
+    return await by.library.jobs.list_jobs(by.me, limit=limit, cursor=cursor)
 
 
 @router.get("/{job_id}", responses=KNOWN)
 @needs("write")
 async def get_job(
     job_id: UUID,
-    me: Me,
-    library: OpenLibrary,
+    by: Asking,
     after: Annotated[int, Query(ge=-1, le=2**31 - 1, description="The number of the last file that you have.")] = -1,
     limit: Annotated[int, Query(ge=0, le=1000)] = 100,
     state: Annotated[FileState | None, Query(description="Only files in this state.")] = None,
 ) -> JobDetail:
     """Read how far a job is, and its files with their states and problems."""
-    job = await library.jobs.get(me, str(job_id))
-    page = await library.jobs.files(me, str(job_id), after=after, limit=limit, state=state)
+    job = await by.library.jobs.get(by.me, str(job_id))
+    page = await by.library.jobs.files(by.me, str(job_id), after=after, limit=limit, state=state)
     return JobDetail(job, page.files, page.next_after)
 
 
@@ -194,10 +190,10 @@ async def get_job(
     },
 )
 @needs("write")
-async def follow_job(job_id: UUID, me: Me, library: OpenLibrary) -> EventSourceResponse:
+async def follow_job(job_id: UUID, by: Asking) -> EventSourceResponse:
     """Follow a job by Server-Sent Events up to its end, by file and by segment."""
-    await library.jobs.get(me, str(job_id))
-    return EventSourceResponse(_frames(library, me, str(job_id)), headers=HEADERS, ping=PING_SECONDS, sep="\n")
+    await by.library.jobs.get(by.me, str(job_id))
+    return EventSourceResponse(_frames(by.library, by.me, str(job_id)), headers=HEADERS, ping=PING_SECONDS, sep="\n")
 
 
 async def _frames(library: Library, me: Identity, job_id: str) -> AsyncIterator[ServerSentEvent]:
@@ -222,12 +218,12 @@ register_url_convertor("job_action", _ActionConvertor())
 
 @router.post("/{job_id}/{action:job_action}", responses=KNOWN)
 @needs("write")
-async def change_job(job_id: UUID, action: Action, me: Me, library: OpenLibrary) -> Job:
+async def change_job(job_id: UUID, action: Action, by: Asking) -> Job:
     """Cancel a job, pause it, go on with it, or queue its refused and cancelled files again.
 
     A cancelled job keeps what it has stored; a paused one finishes the files it is reading.
     """
-    change: Callable[[Identity, str], Awaitable[Job]] = getattr(library.jobs, action)
-    job = await change(me, str(job_id))
-    library.job_worker.start()
+    change: Callable[[Identity, str], Awaitable[Job]] = getattr(by.library.jobs, action)
+    job = await change(by.me, str(job_id))
+    by.library.job_worker.start()
     return job

@@ -1,15 +1,15 @@
 """Routes of API keys: made, listed and revoked by the administrators of a workspace."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Request, Response, status
 from pydantic import Field
 
-from api.dependencies import AppSettings, Granted, Me, OpenLibrary, needs
+from api.dependencies import Asking, needs
 from api.fields import Body, Name, Timestamp
 from api.problems import problems
 from graph.errors import InvalidRequest
-from tools.auth.api_keys import LONGEST_LABEL, ApiKey, ApiKeys, KeyTerms, key_id
+from tools.auth.api_keys import LONGEST_LABEL, ApiKeys, KeyTerms, key_id
 from tools.auth.identities import Scope
 from tools.process.library import Library
 
@@ -78,55 +78,45 @@ class KeyList(Body):
 
 @router.get("", responses=problems(503))
 @needs("admin")
-async def list_keys(me: Me, library: OpenLibrary) -> KeyList:
+async def list_keys(by: Asking) -> KeyList:
     """List the workspace's keys, oldest first, with who each authenticates as, what it may do and when it was used.
 
     Credentials that are restricted to some spaces see the keys of these alone.
     """
-    return KeyList(keys=[Key(**_as_json(key)) for key in await _keys(library).list(me.workspace, within=me.spaces)])
+    found = await _keys(by.library).list(by.me.workspace, within=by.me.spaces)
+    return KeyList(keys=[Key.model_validate(key, from_attributes=True) for key in found])
 
 
 @router.post("", status_code=status.HTTP_201_CREATED, responses=problems(422, 503))
 @needs("admin")
-async def create_key(
-    request: Request,
-    response: Response,
-    me: Me,
-    grant: Granted,
-    settings: AppSettings,
-    library: OpenLibrary,
-    wanted: NewKey,
-) -> MadeKey:
+async def create_key(request: Request, response: Response, by: Asking, wanted: NewKey) -> MadeKey:
     """Make a key for a user of the workspace, and return it: this is the only time that it is told.
 
     It may do no more, and in no other space, than the credentials that make it. Who is restricted to some spaces makes
     keys for themselves and for new users alone.
     """
-    if settings.auth.mode in ("jwt", "proxy"):
+    if by.settings.auth.mode in ("jwt", "proxy"):
         raise InvalidRequest(
-            f"This deployment takes no keys: its mode is {settings.auth.mode}.",
+            f"This deployment takes no keys: its mode is {by.settings.auth.mode}.",
             suggestion="Set CITEWELL_AUTH__MODE=keys, or have whoever issues its credentials issue these.",
         )
     limits = (wanted.a_minute, wanted.a_minute_by_address, wanted.runs_a_day)
     terms = KeyTerms.asked_for(wanted.scopes, wanted.spaces, wanted.origins, wanted.is_public, limits)
-    terms = terms.within(grant.rights_in(me.workspace))
-    keys = _keys(library)
-    key = await keys.create(me.workspace, terms.user_for(wanted.user, me), label=wanted.label, terms=terms)
+    terms = terms.within(by.grant.rights_in(by.me.workspace))
+    keys = _keys(by.library)
+    key = await keys.create(by.me.workspace, terms.user_for(wanted.user, by.me), label=wanted.label, terms=terms)
     request.state.audited.target = key_id(key)
     response.headers["Cache-Control"] = "no-store"
-    return MadeKey(key=key, **_as_json(await keys.get(me.workspace, key_id(key))))
+    made = await keys.get(by.me.workspace, key_id(key))
+    return MadeKey(key=key, **{name: getattr(made, name) for name in Key.model_fields})
 
 
 @router.delete("/{key_id}", status_code=status.HTTP_204_NO_CONTENT, responses=problems(404, 422, 503))
 @needs("admin")
-async def revoke_key(me: Me, library: OpenLibrary, key_id: str) -> None:
+async def revoke_key(by: Asking, key_id: str) -> None:
     """Revoke a key of the workspace: it is refused from the next request on. A revoked key stays in the list."""
-    await _keys(library).revoke(key_id, me.workspace, within=me.spaces)
+    await _keys(by.library).revoke(key_id, by.me.workspace, within=by.me.spaces)
 
 
 def _keys(library: Library) -> ApiKeys:
     return ApiKeys(library.database, library.workspaces)
-
-
-def _as_json(key: ApiKey) -> dict[str, Any]:
-    return {name: getattr(key, name) for name in Key.model_fields}

@@ -10,7 +10,7 @@ from fastapi.responses import HTMLResponse
 from pydantic import Field
 
 from answers.citations import describe_source
-from api.dependencies import Granted, Me, Needs, OpenLibrary, needs
+from api.dependencies import Asking, Needs, needs
 from api.document_page import HEADERS, render_page
 from api.document_upload import UPLOAD_BODY, UploadedDocument
 from api.fields import Body, Name, Printable
@@ -45,14 +45,14 @@ WRITING = {**ACCEPTED, **problems(400, 404, 413, 415, 422, 429, 503)}
 )
 @needs("write")
 async def add_document(
-    document: UploadedDocument, me: Me, library: OpenLibrary, prefer: Prefer, request: Request, response: Response
+    document: UploadedDocument, by: Asking, prefer: Prefer, request: Request, response: Response
 ) -> Ingested | IngestedArchive | Response:
     """Add a document under a new id, or fetch a page under that of its address.
 
     Each file of a zip archive becomes a document under an id of its own. What takes longer than `Prefer: wait=N`
     seconds becomes a job.
     """
-    ingested = await _ingest(request, response, me, library, document, prefer)
+    ingested = await _ingest(request, response, by.me, by.library, document, prefer)
     if isinstance(ingested, Ingested) and ingested.status != "created":
         response.status_code = status.HTTP_200_OK  # the page was fetched before
     return ingested
@@ -66,13 +66,7 @@ async def add_document(
 )
 @needs("write")
 async def put_document(
-    document_id: UUID,
-    document: UploadedDocument,
-    me: Me,
-    library: OpenLibrary,
-    prefer: Prefer,
-    request: Request,
-    response: Response,
+    document_id: UUID, document: UploadedDocument, by: Asking, prefer: Prefer, request: Request, response: Response
 ) -> Ingested | IngestedArchive | Response:
     """Add or replace a document under your own id; an unchanged one writes nothing.
 
@@ -80,7 +74,7 @@ async def put_document(
     `Prefer: wait=N` seconds becomes a job.
     """
     named = replace(document, document_id=str(document_id))
-    ingested = await _ingest(request, response, me, library, named, prefer)
+    ingested = await _ingest(request, response, by.me, by.library, named, prefer)
     if isinstance(ingested, Ingested) and ingested.status == "created":
         response.status_code = status.HTTP_201_CREATED
     return ingested
@@ -97,9 +91,9 @@ async def _ingest(
 
 @documents_router.get("/api/documents/{document_id}", responses=problems(404, 422, 503))
 @needs("read")
-async def get_document(document_id: UUID, me: Me, library: OpenLibrary) -> DocumentDetails:
+async def get_document(document_id: UUID, by: Asking) -> DocumentDetails:
     """Read a document's details, without its text."""
-    return await library.documents.get(me, str(document_id))
+    return await by.library.documents.get(by.me, str(document_id))
 
 
 DocumentTitle = Annotated[str, Field(min_length=1, max_length=MOST_CHARACTERS["title"]), Printable]
@@ -127,25 +121,23 @@ class DocumentChange(Body):
     responses={204: {"description": "Changed, and not yours to read any more."}, **problems(403, 404, 413, 422, 503)},
 )
 @needs("write", "admin")
-async def change_document(
-    document_id: UUID, change: DocumentChange, me: Me, grant: Granted, library: OpenLibrary
-) -> DocumentDetails | Response:
+async def change_document(document_id: UUID, change: DocumentChange, by: Asking) -> DocumentDetails | Response:
     """Change what a document is called, who may read it, or who owns it; its text stays as it is.
 
     Its owner may make it nobody's. To make what is nobody's one's own, to name somebody else, and to change the owner
     of a document of somebody else needs the scope `admin`. To change what it is called needs the scope `write`.
     """
     if change.title is not None:
-        _WRITES.check(grant.rights_in(me.workspace))
-        await library.ingestor.rename(me, str(document_id), " ".join(change.title.split()))
+        _WRITES.check(by.grant.rights_in(by.me.workspace))
+        await by.library.ingestor.rename(by.me, str(document_id), " ".join(change.title.split()))
     if change.readers is not None:
-        await library.documents.set_readers(me, str(document_id), change.readers)
+        await by.library.documents.set_readers(by.me, str(document_id), change.readers)
     if "owner" in change.model_fields_set:
-        await change_owner(library.database, library.workspaces, me, str(document_id), change.owner)
+        await change_owner(by.library.database, by.library.workspaces, by.me, str(document_id), change.owner)
     elif change.readers is None and change.title is None:
         raise InvalidRequest("Send title, readers or owner.")
     try:
-        return await library.documents.get(me, str(document_id))
+        return await by.library.documents.get(by.me, str(document_id))
     except NotFound:
         return Response(status_code=status.HTTP_204_NO_CONTENT)
 
@@ -154,16 +146,16 @@ async def change_document(
     "/api/documents/{document_id}", status_code=status.HTTP_204_NO_CONTENT, responses=problems(404, 422, 503)
 )
 @needs("write")
-async def delete_document(document_id: UUID, me: Me, library: OpenLibrary) -> None:
+async def delete_document(document_id: UUID, by: Asking) -> None:
     """Hide a document at once; `citewell purge` removes it later."""
-    await library.documents.delete(me, str(document_id))
+    await by.library.documents.delete(by.me, str(document_id))
 
 
 @documents_router.get("/api/documents/{document_id}/raw-text", responses=problems(404, 422, 503))
 @needs("ask", "read", opens=True)
-async def get_raw_text(document_id: UUID, me: Me, library: OpenLibrary) -> RawText:
+async def get_raw_text(document_id: UUID, by: Asking) -> RawText:
     """Read a document's canonical text by segments; every offset in the API refers to this text."""
-    return await library.documents.raw_text(me, str(document_id))
+    return await by.library.documents.raw_text(by.me, str(document_id))
 
 
 class VersionList(Body):
@@ -177,23 +169,23 @@ VersionNumber = Annotated[int, Path(ge=1, le=2**31 - 1)]
 
 @documents_router.get("/api/documents/{document_id}/versions", responses=problems(404, 422, 503))
 @needs("read")
-async def list_versions(document_id: UUID, me: Me, library: OpenLibrary) -> VersionList:
+async def list_versions(document_id: UUID, by: Asking) -> VersionList:
     """List the texts that a document has had, with who stored and who replaced each."""
-    return VersionList(versions=await library.versions.list(me, str(document_id)))
+    return VersionList(versions=await by.library.versions.list(by.me, str(document_id)))
 
 
 @documents_router.get("/api/documents/{document_id}/versions/{version}", responses=problems(404, 422, 503))
 @needs("read")
-async def get_version(document_id: UUID, version: VersionNumber, me: Me, library: OpenLibrary) -> RawText:
+async def get_version(document_id: UUID, version: VersionNumber, by: Asking) -> RawText:
     """Read a text that was replaced."""
-    return await library.versions.read(me, str(document_id), version)
+    return await by.library.versions.read(by.me, str(document_id), version)
 
 
 @documents_router.post("/api/documents/{document_id}/versions/{version}/restore", responses=problems(404, 422, 503))
 @needs("write")
-async def restore_version(document_id: UUID, version: VersionNumber, me: Me, library: OpenLibrary) -> Ingested:
+async def restore_version(document_id: UUID, version: VersionNumber, by: Asking) -> Ingested:
     """Make a text that was replaced the document's text again, as a new version; its owner and space stay."""
-    return await library.ingestor.restore(me, str(document_id), version)
+    return await by.library.ingestor.restore(by.me, str(document_id), version)
 
 
 _FILE: dict[str, Any] = {"content": {"*/*": {"schema": {"type": "string", "format": "binary"}}}}
@@ -208,17 +200,17 @@ _ORIGINAL: dict[int | str, dict[str, Any]] = {
 @documents_router.get("/api/documents/{document_id}/original", response_class=Response, responses=_ORIGINAL)
 @documents_router.head("/api/documents/{document_id}/original", response_class=Response, include_in_schema=False)
 @needs("read")
-async def get_original(document_id: UUID, me: Me, library: OpenLibrary, request: Request) -> Response:
+async def get_original(document_id: UUID, by: Asking, request: Request) -> Response:
     """Read the file that a document was read from; `Range` reads a part of it."""
-    stored = await library.originals.find(me, str(document_id))
-    return await send_original(request, library.originals, stored, str(document_id))
+    stored = await by.library.originals.find(by.me, str(document_id))
+    return await send_original(request, by.library.originals, stored, str(document_id))
 
 
 @documents_router.get("/api/documents/{document_id}/layout", response_model=Layout, responses=problems(404, 422, 503))
 @needs("ask", "read", opens=True)
-async def get_layout(document_id: UUID, me: Me, library: OpenLibrary) -> Response:
+async def get_layout(document_id: UUID, by: Asking) -> Response:
     """Read what each block of a document's text is, and where its pictures stand."""
-    return await send_layout(library.layouts.pieces(me, str(document_id), with_pictures=me.reads_files))
+    return await send_layout(by.library.layouts.pieces(by.me, str(document_id), with_pictures=by.me.reads_files))
 
 
 _PICTURE: dict[int | str, dict[str, Any]] = {
@@ -230,9 +222,9 @@ PictureNumber = Annotated[int, Path(ge=0, le=999_999)]
 
 @documents_router.get("/api/documents/{document_id}/pictures/{number}", response_class=Response, responses=_PICTURE)
 @needs("read")
-async def get_picture(document_id: UUID, number: PictureNumber, me: Me, library: OpenLibrary) -> Response:
+async def get_picture(document_id: UUID, number: PictureNumber, by: Asking) -> Response:
     """Read a picture that the layout names."""
-    return send_picture(await library.layouts.picture(me, str(document_id), number))
+    return send_picture(await by.library.layouts.picture(by.me, str(document_id), number))
 
 
 Offset = Annotated[int | None, Query(ge=0, le=2**31 - 1, description="An offset in the canonical text.")]
@@ -242,23 +234,17 @@ SegmentNumber = Annotated[int, Path(ge=0, le=999_999_999)]
 @documents_router.get("/api/documents/{document_id}/segments/{index}/place", responses=problems(404, 422, 503))
 @needs("ask", "read", opens=True)
 async def get_place(
-    document_id: UUID,
-    index: SegmentNumber,
-    me: Me,
-    library: OpenLibrary,
-    start: Offset = None,
-    end: Offset = None,
+    document_id: UUID, index: SegmentNumber, by: Asking, start: Offset = None, end: Offset = None
 ) -> PlaceInOriginal:
     """Find where in its original a segment stands, or its part from `start` to `end`."""
-    return await library.places.find(me, str(document_id), index, start, end)
+    return await by.library.places.find(by.me, str(document_id), index, start, end)
 
 
 @documents_router.get("/documents/{document_id}", response_class=HTMLResponse, responses=problems(404, 422, 503))
 @needs("ask", "read", opens=True)
 async def open_document(
     document_id: UUID,
-    me: Me,
-    library: OpenLibrary,
+    by: Asking,
     request: Request,
     quote: Annotated[str | None, Query(pattern=r"^\d{1,9}-\d{1,9}$", description="Offsets to mark: `12-90`.")] = None,
     check: Annotated[
@@ -266,7 +252,7 @@ async def open_document(
     ] = None,
 ) -> HTMLResponse:
     """Show a document as a page, or with scripts in the viewer; `#segment-N` is the address of a segment in it."""
-    pages = await library.reader.read_pages([str(document_id)], me)
+    pages = await by.library.reader.read_pages([str(document_id)], by.me)
     if not pages:
         raise NotFound(f"There is no document {document_id}.")
     start, end = map(int, quote.split("-")) if quote else (0, 0)
@@ -289,16 +275,15 @@ class SearchResults(Body):
 @search_router.get("/api/search", responses=problems(422, 503))
 @needs("read")
 async def search(
-    me: Me,
-    library: OpenLibrary,
+    by: Asking,
     q: Annotated[str, Query(min_length=1, max_length=10_000, description="The search query."), Printable],
     top_k: Annotated[int, Query(ge=1, le=30)] = 10,
     min_score: Annotated[float, Query(ge=0, le=1)] = 0.3,
     space: Annotated[list[Name], Query(description="Ids or slugs of spaces; all if absent.", max_length=100)] = [],  # noqa: B006
 ) -> SearchResults:
     """Search the library by words and meaning."""
-    query = SearchQuery(q, me, top_k=top_k, min_score=min_score, spaces=tuple(space), expand=0)
-    found = await library.searcher.search(query)
+    query = SearchQuery(q, by.me, top_k=top_k, min_score=min_score, spaces=tuple(space), expand=0)
+    found = await by.library.searcher.search(query)
     results = [
         describe_source(
             SourceRow(index=i, segment_id=hit.segment.segment_id, kind=hit.kind, score=hit.score), hit.segment

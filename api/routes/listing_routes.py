@@ -7,7 +7,7 @@ from fastapi import APIRouter, Depends, Query
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from api.dependencies import Me, OpenLibrary, needs
+from api.dependencies import Asking, needs
 from api.fields import Body, Cursor, Limit, ModelName, Name, Printable, optional
 from api.problems import problems
 from graph.rows import MOST_READ_WHOLE
@@ -59,8 +59,7 @@ Filtered = Annotated[DocumentFilter, Depends(_filter)]
 @router.get("/api/documents", responses=problems(422, 503))
 @needs("read")
 async def list_documents(
-    me: Me,
-    library: OpenLibrary,
+    by: Asking,
     shown: Filtered,
     limit: Limit = 50,
     cursor: Cursor = None,
@@ -73,8 +72,8 @@ async def list_documents(
 
     ``next_cursor`` is for that order; in another one, or from the middle, ``offset`` asks for a page.
     """
-    return await library.documents.list(
-        me, shown, limit=limit, cursor=cursor, sort=sort, order=order, offset=offset, count=count
+    return await by.library.documents.list(
+        by.me, shown, limit=limit, cursor=cursor, sort=sort, order=order, offset=offset, count=count
     )
 
 
@@ -101,15 +100,10 @@ class LibrarySummary(Body):
 
 @router.get("/api/library", responses=problems(400, 422, 503))
 @needs("read")
-async def summarise_library(
-    me: Me,
-    library: OpenLibrary,
-    shown: Filtered,
-    model: Annotated[ModelName, Query()] = "",
-) -> LibrarySummary:
+async def summarise_library(by: Asking, shown: Filtered, model: Annotated[ModelName, Query()] = "") -> LibrarySummary:
     """Count the documents that the same parameters list, by type, folder and source."""
-    found = await library.documents.summarise(me, shown)
-    room = library.resources.families(model).room
+    found = await by.library.documents.summarise(by.me, shown)
+    room = by.library.resources.families(model).room
     return LibrarySummary(
         documents=found.documents,
         types=found.types,
@@ -144,13 +138,13 @@ class DocumentsRestored(Body):
 
 @router.post("/api/deletions", responses=problems(422, 503))
 @needs("write")
-async def delete_documents(chosen: ChosenDocuments, me: Me, library: OpenLibrary) -> DocumentsDeleted:
+async def delete_documents(chosen: ChosenDocuments, by: Asking) -> DocumentsDeleted:
     """Hide documents at once, as `DELETE` of each does; what is not there or not yours to delete is left out."""
-    return DocumentsDeleted(deleted=list(await library.documents.delete_some(me, chosen.ids())))
+    return DocumentsDeleted(deleted=list(await by.library.documents.delete_some(by.me, chosen.ids())))
 
 
 @router.post("/api/deletions/undo", responses=problems(422, 503))
 @needs("write")
-async def restore_documents(chosen: ChosenDocuments, me: Me, library: OpenLibrary) -> DocumentsRestored:
+async def restore_documents(chosen: ChosenDocuments, by: Asking) -> DocumentsRestored:
     """Bring documents back within an hour of their deletion, if they were not purged."""
-    return DocumentsRestored(restored=list(await library.documents.restore(me, chosen.ids())))
+    return DocumentsRestored(restored=list(await by.library.documents.restore(by.me, chosen.ids())))

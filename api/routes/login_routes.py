@@ -11,7 +11,7 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from pydantic import Field
 
 from api.browsers import ATTEMPT_COOKIE, ATTEMPT_SECONDS, LOGIN_COOKIE, PublicAddress, refuse_cross_site, safe_next
-from api.dependencies import AppSettings, Granted, Me, OpenLibrary, needs
+from api.dependencies import AppSettings, Asking, OpenLibrary, needs
 from api.document_page import HEADERS, STYLE
 from api.fields import Body
 from api.problems import error_kind, problem_of, problems
@@ -86,19 +86,19 @@ async def get_login_offer(request: Request) -> LoginOffer:
 
 @router.get("/api/me", responses=problems(503))
 @needs(*SCOPES)
-async def get_account(request: Request, me: Me, grant: Granted, settings: AppSettings) -> Account:
+async def get_account(request: Request, by: Asking) -> Account:
     """Tell whom this request is served as, and where its questions can be searched for."""
     name: str | None = getattr(request.state, "login_name", None)
-    by = BY_MODE[settings.auth.mode] if name is None else "login"
-    scopes: list[str] = sorted(grant.rights_in(me.workspace).scopes)
+    known_by = BY_MODE[by.settings.auth.mode] if name is None else "login"
+    scopes: list[str] = sorted(by.grant.rights_in(by.me.workspace).scopes)
     return Account(
-        user=me.user,
-        name=name or me.user,
-        workspace=me.workspace,
-        groups=list(me.groups),
-        by=by,
+        user=by.me.user,
+        name=name or by.me.user,
+        workspace=by.me.workspace,
+        groups=list(by.me.groups),
+        by=known_by,
         scopes=scopes,
-        web=bool(settings.web.api_key.get_secret_value() or settings.mcp_search),
+        web=bool(by.settings.web.api_key.get_secret_value() or by.settings.mcp_search),
     )
 
 

@@ -3,10 +3,10 @@
 from typing import Annotated, Literal, Self
 from uuid import UUID
 
-from fastapi import APIRouter, Request, Response, status
+from fastapi import APIRouter, Response, status
 from pydantic import Field, model_validator
 
-from api.dependencies import Me, OpenLibrary, address_of, needs
+from api.dependencies import Asking, needs
 from api.fields import Body, Cursor, Limit, LineEnds, Printable, Title
 from api.problems import problems
 from api.routes.export_routes import FILES, Format, Wording, exports_of, file_of
@@ -94,79 +94,78 @@ class PinnedEntry(Body):
 
 @router.get("", responses=problems(422, 503))
 @needs("ask", lists=True)
-async def list_notes(me: Me, library: OpenLibrary, limit: Limit = 50, cursor: Cursor = None) -> NoteList:
+async def list_notes(by: Asking, limit: Limit = 50, cursor: Cursor = None) -> NoteList:
     """List your notes, and those that are shared in the workspace."""
-    notes, following = await library.notes.list(me, limit=limit, cursor=cursor)
+    notes, following = await by.library.notes.list(by.me, limit=limit, cursor=cursor)
     return NoteList(notes=notes, next_cursor=following)
 
 
 @router.post("", status_code=status.HTTP_201_CREATED, responses=problems(403, 404, 422, 503))
 @needs("ask", lists=True)
-async def create_note(body: NewNote, me: Me, library: OpenLibrary) -> NoteSummary:
+async def create_note(body: NewNote, by: Asking) -> NoteSummary:
     """Begin a note."""
-    pinned = None if body.entry is None else await _pinned(body.entry, me, library)
+    pinned = None if body.entry is None else await _pinned(body.entry, by.me, by.library)
     question = "" if pinned is None else " ".join(pinned[0].split())[:255]
-    return await library.notes.create(me, body.title or question, body.text, pinned=pinned)
+    return await by.library.notes.create(by.me, body.title or question, body.text, pinned=pinned)
 
 
 @router.get("/{note_id}", responses=problems(404, 422, 503))
 @needs("ask", lists=True)
-async def get_note(note_id: UUID, me: Me, library: OpenLibrary) -> Note:
+async def get_note(note_id: UUID, by: Asking) -> Note:
     """Read a note; each quote is looked up in today's text."""
-    note, entries = await library.notes.get(me, str(note_id))
+    note, entries = await by.library.notes.get(by.me, str(note_id))
     return Note(note=note, entries=[each.as_json() for each in entries])
 
 
 @router.patch("/{note_id}", responses=problems(404, 422, 503))
 @needs("ask", lists=True)
-async def change_note(note_id: UUID, body: NoteChange, me: Me, library: OpenLibrary) -> NoteSummary:
+async def change_note(note_id: UUID, body: NoteChange, by: Asking) -> NoteSummary:
     """Change the title, the text or the order of a note of yours, or whether it is shared.
 
     Who may administer the workspace may end that another's is.
     """
     order = None if body.order is None else [str(each) for each in body.order]
-    return await library.notes.change(
-        me, str(note_id), title=body.title, text=body.text, shared=body.shared, order=order
+    return await by.library.notes.change(
+        by.me, str(note_id), title=body.title, text=body.text, shared=body.shared, order=order
     )
 
 
 @router.delete("/{note_id}", status_code=status.HTTP_204_NO_CONTENT, responses=problems(404, 422, 503))
 @needs("ask", lists=True)
-async def delete_note(note_id: UUID, me: Me, library: OpenLibrary) -> None:
+async def delete_note(note_id: UUID, by: Asking) -> None:
     """Delete a note of yours, or, where you may administer the workspace, one that another shares."""
-    await library.notes.delete(me, str(note_id))
+    await by.library.notes.delete(by.me, str(note_id))
 
 
 @router.post("/{note_id}/entries", status_code=status.HTTP_201_CREATED, responses=problems(404, 422, 503))
 @needs("ask", lists=True)
-async def pin_to_note(note_id: UUID, body: Pin, me: Me, library: OpenLibrary) -> PinnedEntry:
+async def pin_to_note(note_id: UUID, body: Pin, by: Asking) -> PinnedEntry:
     """Pin an answer, a part of it, or a passage of a document to a note of yours."""
-    return PinnedEntry(entry_id=await library.notes.pin(me, str(note_id), *await _pinned(body, me, library)))
+    question, pinned = await _pinned(body, by.me, by.library)
+    return PinnedEntry(entry_id=await by.library.notes.pin(by.me, str(note_id), question, pinned))
 
 
 @router.delete(
     "/{note_id}/entries/{entry_id}", status_code=status.HTTP_204_NO_CONTENT, responses=problems(404, 422, 503)
 )
 @needs("ask", lists=True)
-async def remove_from_note(note_id: UUID, entry_id: UUID, me: Me, library: OpenLibrary) -> None:
+async def remove_from_note(note_id: UUID, entry_id: UUID, by: Asking) -> None:
     """Take an entry out of a note of yours."""
-    await library.notes.remove(me, str(note_id), str(entry_id))
+    await by.library.notes.remove(by.me, str(note_id), str(entry_id))
 
 
 @router.get("/{note_id}/export", response_class=Response, responses={**FILES, **problems(404, 422, 503)})
 @needs("ask", lists=True)
-async def export_note(
-    note_id: UUID, format: Format, request: Request, me: Me, library: OpenLibrary, language: Wording = "en"
-) -> Response:
+async def export_note(note_id: UUID, format: Format, by: Asking, language: Wording = "en") -> Response:
     """Export a note with the proof of what is pinned; what you may not read any more is left out."""
-    note, entries = await library.notes.get(me, str(note_id))
-    transcript = await exports_of(library).note(
-        me,
+    note, entries = await by.library.notes.get(by.me, str(note_id))
+    transcript = await exports_of(by.library).note(
+        by.me,
         note.title,
         note.text,
         [(each.question, each.answer) for each in entries],
         is_own=note.is_own,
-        base_url=address_of(request),
+        base_url=by.address,
     )
     return await file_of(transcript, format, language)
 

@@ -1,11 +1,13 @@
-"""Service routes: liveness, readiness, and the workspaces of a person."""
+"""Service routes: liveness, readiness, the workspaces of a person, and the graph that runs follow."""
 
+import hashlib
+from http import HTTPStatus
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Request, Response, status
-from pydantic import Field
+from pydantic import ConfigDict, Field
 
-from api.dependencies import AppSettings, Granted, Me, Opened, OpenLibrary, needs
+from api.dependencies import Asking, KnownTags, Opened, needs
 from api.fields import Body, Printable
 from api.problems import NotReady, problems
 from graph.errors import NotPermitted
@@ -27,6 +29,29 @@ class Ready(Body):
 
     status: Literal["ready"] = "ready"
     checks: dict[str, str]
+
+
+class GraphNode(Body):
+    """A node; events name it as their ``step``. A run starts at ``__start__`` and ends at ``__end__``."""
+
+    id: str
+
+
+class GraphEdge(Body):
+    """An edge; whether a run takes a ``conditional`` one depends on its state."""
+
+    model_config = ConfigDict(populate_by_name=True)
+
+    source: Annotated[str, Field(alias="from")]
+    target: Annotated[str, Field(alias="to")]
+    conditional: bool
+
+
+class GraphStructure(Body):
+    """The graph's nodes in the order they were added, and its edges in the order of their nodes."""
+
+    nodes: list[GraphNode]
+    edges: list[GraphEdge]
 
 
 class Workspace(Body):
@@ -75,43 +100,62 @@ async def ready(request: Request, citewell: Opened) -> Ready:
 
 @router.get("/api/workspaces", tags=["workspaces"], responses=problems(404, 503))
 @needs(*SCOPES)
-async def list_workspaces(me: Me, grant: Granted, library: OpenLibrary) -> Workspaces:
+async def list_workspaces(by: Asking) -> Workspaces:
     """List the workspaces that your credentials allow.
 
     A request chooses one by the header `X-Citewell-Workspace`, its name in percent-encoded UTF-8. Whoever
     runs the deployment deletes them, with `citewell workspaces`.
     """
-    names = await library.workspaces.names() if grant.workspaces is None else grant.workspaces
-    return Workspaces(workspaces=[Workspace(name=name) for name in names], current=me.workspace)
+    names = await by.library.workspaces.names() if by.grant.workspaces is None else by.grant.workspaces
+    return Workspaces(workspaces=[Workspace(name=name) for name in names], current=by.me.workspace)
 
 
 @router.post(
     "/api/workspaces", tags=["workspaces"], status_code=status.HTTP_201_CREATED, responses=problems(403, 413, 422, 503)
 )
 @needs("admin")
-async def create_workspace(
-    request: Request,
-    response: Response,
-    me: Me,
-    grant: Granted,
-    settings: AppSettings,
-    library: OpenLibrary,
-    wanted: NewWorkspace,
-) -> MadeWorkspace:
+async def create_workspace(request: Request, response: Response, by: Asking, wanted: NewWorkspace) -> MadeWorkspace:
     """Make a workspace, with a key of yours for it where the deployment takes keys: the only time that it is told.
 
     Administrators of the deployment's own workspace (`CITEWELL_WORKSPACE`) may, if they are of all its spaces.
     """
-    if me.workspace != settings.workspace or me.spaces is not None:
+    if by.me.workspace != by.settings.workspace or by.me.spaces is not None:
         raise NotPermitted(
-            f"Workspaces are made by administrators of the workspace {settings.workspace}.",
+            f"Workspaces are made by administrators of the workspace {by.settings.workspace}.",
             suggestion="Use a key of that workspace with the scope admin, or `citewell workspaces create`.",
         )
-    terms = KeyTerms.asked_for(sorted(grant.rights_in(me.workspace).scopes), None, [], False, (None, None, None))
-    await library.workspaces.create(wanted.name)
+    terms = KeyTerms.asked_for(sorted(by.grant.rights_in(by.me.workspace).scopes), None, [], False, (None, None, None))
+    await by.library.workspaces.create(wanted.name)
     request.state.audited.target = wanted.name
     response.headers["Cache-Control"] = "no-store"
-    if settings.auth.mode != "keys":
+    if by.settings.auth.mode != "keys":
         return MadeWorkspace(name=wanted.name)
-    key = await ApiKeys(library.database, library.workspaces).create(wanted.name, me.user, terms=terms)
+    key = await ApiKeys(by.library.database, by.library.workspaces).create(wanted.name, by.me.user, terms=terms)
     return MadeWorkspace(name=wanted.name, key=key)
+
+
+@router.get(
+    "/api/graph",
+    tags=["graph"],
+    response_model=GraphStructure,
+    responses={304: {"description": "The graph has the `If-None-Match` tag."}, **problems(503)},
+)
+@needs(*SCOPES)
+async def get_graph(citewell: Opened, known: KnownTags) -> Response:
+    """Return the nodes and edges of the graph, to draw it. They change only with a new version."""
+    content = _structure(citewell).model_dump_json(by_alias=True)
+    tag = f'"{hashlib.sha256(content.encode()).hexdigest()[:32]}"'
+    headers = {"Cache-Control": "private, no-cache", "ETag": tag}
+    if tag in known:
+        return Response(status_code=HTTPStatus.NOT_MODIFIED, headers=headers)
+    return Response(content, media_type="application/json", headers=headers)
+
+
+def _structure(citewell: Opened) -> GraphStructure:
+    drawn = citewell.graph.get_graph()
+    order = {name: at for at, name in enumerate(drawn.nodes)}
+    edges = sorted(drawn.edges, key=lambda edge: (order[edge.source], order[edge.target]))
+    return GraphStructure(
+        nodes=[GraphNode(id=name) for name in order],
+        edges=[GraphEdge(source=edge.source, target=edge.target, conditional=edge.conditional) for edge in edges],
+    )

@@ -17,7 +17,7 @@ from starlette.requests import HTTPConnection
 
 from api.auditing import Audited
 from api.browsers import PublicAddress
-from api.dependencies import AppSettings, Me, OpenLibrary, address_of, needs
+from api.dependencies import AppSettings, Asking, OpenLibrary, address_of, needs
 from api.fields import Body, optional
 from api.problems import problems
 from api.routes.export_routes import exports_of
@@ -73,28 +73,30 @@ class ShareList(Body):
 
 @shares_router.post("", status_code=status.HTTP_201_CREATED, responses=problems(403, 404, 422, 503))
 @needs("ask")
-async def share_session(session_id: UUID, body: NewShare, request: Request, me: Me, library: OpenLibrary) -> MadeShare:
+async def share_session(session_id: UUID, body: NewShare, by: Asking) -> MadeShare:
     """Share a session or an answer by a link that ends, and that shows each opener what they may read."""
-    share, token = await library.shares.create(
-        me, str(session_id), expires_in=body.expires_in, audience=body.audience, message=optional(body.message_id)
+    share, token = await by.library.shares.create(
+        by.me, str(session_id), expires_in=body.expires_in, audience=body.audience, message=optional(body.message_id)
     )
     told = {name: getattr(share, name) for name in MadeShare.model_fields if name != "url"}
-    return MadeShare(**told, url=f"{address_of(request)}{SHARES_PATH}{token}")
+    return MadeShare(**told, url=f"{by.address}{SHARES_PATH}{token}")
 
 
 @shares_router.get("", responses=problems(404, 422, 503))
 @needs("ask", lists=True)
-async def list_shares(session_id: UUID, me: Me, library: OpenLibrary) -> ShareList:
+async def list_shares(session_id: UUID, by: Asking) -> ShareList:
     """List the shares of a session, the oldest first. Their links are not told again."""
-    shares = await library.shares.list(me, str(session_id))
-    return ShareList(shares=shares, audiences=library.shares.audiences, longest_seconds=library.shares.longest_seconds)
+    shares = await by.library.shares.list(by.me, str(session_id))
+    return ShareList(
+        shares=shares, audiences=by.library.shares.audiences, longest_seconds=by.library.shares.longest_seconds
+    )
 
 
 @shares_router.delete("/{share_id}", status_code=status.HTTP_204_NO_CONTENT, responses=problems(404, 422, 503))
 @needs("ask")
-async def revoke_share(session_id: UUID, share_id: UUID, me: Me, library: OpenLibrary) -> None:
+async def revoke_share(session_id: UUID, share_id: UUID, by: Asking) -> None:
     """End a share at once."""
-    await library.shares.revoke(me, str(session_id), str(share_id))
+    await by.library.shares.revoke(by.me, str(session_id), str(share_id))
 
 
 @opening_router.get("/shares/{token}")

@@ -8,13 +8,14 @@ from uuid import UUID
 from fastapi import APIRouter, Query, Response, status
 from pydantic import Field
 
-from api.dependencies import AppSettings, Me, OpenLibrary, needs
+from api.dependencies import Asking, needs
 from api.fields import Body, Name, Printable
 from api.problems import problems
 from graph.errors import NotPermitted, SourceBusy
 from tools.library.new_documents import readers_with
 from tools.library.source_records import Kind, SourceOptions, SyncedSource
 from tools.library.syncing import MOST_DELETED, SyncReport, checked_location
+from tools.process.library import Library
 
 router = APIRouter(tags=["sources"])
 
@@ -80,21 +81,19 @@ class SyncStarted(Body):
 
 @router.post("/api/sources", status_code=status.HTTP_201_CREATED, responses=problems(404, 413, 422, 503))
 @needs("write")
-async def add_source(
-    new: NewSource, me: Me, library: OpenLibrary, settings: AppSettings, response: Response
-) -> SyncedSource:
+async def add_source(new: NewSource, by: Asking, response: Response) -> SyncedSource:
     """Add a source; one that is there already gets the other options, and 200."""
-    if new.owner not in (None, me.user) and not me.assigns_owners:
+    if new.owner not in (None, by.me.user) and not by.me.assigns_owners:
         raise NotPermitted("owner: you may name yourself or nobody; to name others needs the scope admin.")
-    if me.spaces is not None and new.space not in me.spaces:
+    if by.me.spaces is not None and new.space not in by.me.spaces:
         raise NotPermitted(
-            f"space: these credentials write in {', '.join(me.spaces) or 'no space'} alone.",
+            f"space: these credentials write in {', '.join(by.me.spaces) or 'no space'} alone.",
             suggestion="Name one of these spaces as that of the documents.",
         )
-    readers = readers_with(me, new.readers, new.owner)
-    location = await asyncio.to_thread(checked_location, new.kind, new.location, settings.source_roots)
+    readers = readers_with(by.me, new.readers, new.owner)
+    location = await asyncio.to_thread(checked_location, new.kind, new.location, by.settings.source_roots)
     options = SourceOptions(new.space, new.link, new.ref, new.folder, new.extent)
-    source, is_new = await library.sources.add(me, new.kind, location, options, owner=new.owner, readers=readers)
+    source, is_new = await by.library.sources.add(by.me, new.kind, location, options, owner=new.owner, readers=readers)
     if not is_new:
         response.status_code = status.HTTP_200_OK
     return source
@@ -102,33 +101,33 @@ async def add_source(
 
 @router.get("/api/sources", responses=problems(422, 503))
 @needs("write")
-async def list_sources(me: Me, library: OpenLibrary) -> SourceList:
+async def list_sources(by: Asking) -> SourceList:
     """List the sources."""
-    return SourceList(sources=[_with_state(library, source) for source in await library.sources.list(me)])
+    return SourceList(sources=[_with_state(by.library, source) for source in await by.library.sources.list(by.me)])
 
 
 @router.get("/api/sources/{source_id}", responses=problems(404, 422, 503))
 @needs("write")
-async def get_source(source_id: UUID, me: Me, library: OpenLibrary) -> SyncedSource:
+async def get_source(source_id: UUID, by: Asking) -> SyncedSource:
     """Read a source, with the report of its last sync."""
-    return _with_state(library, await library.sources.get(me, str(source_id)))
+    return _with_state(by.library, await by.library.sources.get(by.me, str(source_id)))
 
 
 @router.patch("/api/sources/{source_id}", responses=problems(404, 413, 422, 503))
 @needs("write")
-async def change_source(source_id: UUID, change: SourceChange, me: Me, library: OpenLibrary) -> SyncedSource:
+async def change_source(source_id: UUID, change: SourceChange, by: Asking) -> SyncedSource:
     """Change who may read a source and its documents."""
-    await library.sources.set_readers(me, str(source_id), change.readers)
-    return _with_state(library, await library.sources.get(me, str(source_id)))
+    await by.library.sources.set_readers(by.me, str(source_id), change.readers)
+    return _with_state(by.library, await by.library.sources.get(by.me, str(source_id)))
 
 
 @router.delete("/api/sources/{source_id}", responses=problems(404, 422, 503))
 @needs("write")
 async def delete_source(
-    source_id: UUID, me: Me, library: OpenLibrary, documents: Annotated[Literal["keep", "delete"], Query()] = "keep"
+    source_id: UUID, by: Asking, documents: Annotated[Literal["keep", "delete"], Query()] = "keep"
 ) -> SourceDeleted:
     """Delete a source; its documents stay, or those that no other source has are deleted."""
-    deleted = await library.sources.delete(me, str(source_id), with_documents=documents == "delete")
+    deleted = await by.library.sources.delete(by.me, str(source_id), with_documents=documents == "delete")
     return SourceDeleted(documents_deleted=deleted)
 
 
@@ -140,19 +139,19 @@ async def delete_source(
 )
 @needs("write")
 async def sync_source(
-    source_id: UUID, me: Me, library: OpenLibrary, response: Response, wish: SyncWish | None = None
+    source_id: UUID, by: Asking, response: Response, wish: SyncWish | None = None
 ) -> SyncStarted | SyncReport:
     """Start a sync, or tell what it would do. Its report will be on the source."""
     wish = wish or SyncWish()
-    source = _with_state(library, await library.sources.get(me, str(source_id)))
+    source = _with_state(by.library, await by.library.sources.get(by.me, str(source_id)))
     if wish.dry_run:
         response.status_code = status.HTTP_200_OK
-        return await library.syncer.sync(me, source, dry_run=True)
+        return await by.library.syncer.sync(by.me, source, dry_run=True)
     if source.syncing:
         raise SourceBusy("The source is being synced already.")
-    library.syncs.start(me, source, most_deleted=wish.most_deleted)
+    by.library.syncs.start(by.me, source, most_deleted=wish.most_deleted)
     return SyncStarted(source_id=source.source_id, syncing=True)
 
 
-def _with_state(library: OpenLibrary, source: SyncedSource) -> SyncedSource:
+def _with_state(library: Library, source: SyncedSource) -> SyncedSource:
     return replace(source, syncing=source.syncing or library.syncs.is_under_way(source.source_id))

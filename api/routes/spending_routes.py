@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Query
 from pydantic import Field
 
-from api.dependencies import AppSettings, Granted, Me, OpenLibrary, needs
+from api.dependencies import Asking, needs
 from api.fields import Body
 from api.problems import problems
 from graph.errors import InvalidRequest, NotPermitted
@@ -78,10 +78,7 @@ class SpendingReport(Body):
 @router.get("/api/spending", responses=problems(422, 503))
 @needs("ask", lists=True)
 async def read_spending(
-    me: Me,
-    grant: Granted,
-    settings: AppSettings,
-    library: OpenLibrary,
+    asker: Asking,
     by: Annotated[By, Query(description="What to add up by.")] = "day",
     of: Annotated[Literal["me", "everyone"], Query(description="Your own use, or that of the whole workspace.")] = "me",
     since: Annotated[Day | None, Query(description="The first day; by default 29 days before the last.")] = None,
@@ -93,23 +90,25 @@ async def read_spending(
     everyone is whoever uses a key of these.
     """
     everyone = of == "everyone"
-    if everyone and "admin" not in grant.rights_in(me.workspace).scopes:
+    if everyone and "admin" not in asker.grant.rights_in(asker.me.workspace).scopes:
         raise NotPermitted(
             "of: what everyone spends needs the scope admin; these credentials show your own use alone.",
             suggestion="Leave `of` out, or use a key of `citewell keys create --scope ask,admin`.",
         )
-    last = until or library.spending.gate.today()
+    last = until or asker.library.spending.gate.today()
     first = since or last - timedelta(days=DAYS - 1)
     if not 0 <= (last - first).days <= MOST_DAYS:
         raise InvalidRequest(f"since: it has to be at most {MOST_DAYS} days before until.")
-    keys = None
-    if everyone and me.spaces is not None:
-        within = await ApiKeys(library.database, library.workspaces).list(me.workspace, within=me.spaces)
+    spending, keys = asker.library.spending, None
+    if everyone and asker.me.spaces is not None:
+        within = await ApiKeys(asker.library.database, asker.library.workspaces).list(
+            asker.me.workspace, within=asker.me.spaces
+        )
         keys = [key.key_id for key in within]
-    rows = await library.spending.report(me, by, since=first, until=last, everyone=everyone, keys=keys)
-    [total] = await library.spending.report(me, None, since=first, until=last, everyone=everyone, keys=keys)
-    currency = settings.spending.currency
-    held = await library.spending.limits(me, everyone=everyone and keys is None)
+    rows = await spending.report(asker.me, by, since=first, until=last, everyone=everyone, keys=keys)
+    [total] = await spending.report(asker.me, None, since=first, until=last, everyone=everyone, keys=keys)
+    currency = asker.settings.spending.currency
+    held = await spending.limits(asker.me, everyone=everyone and keys is None)
     limits = [DayLimit(**each.document(currency)) for each in held]
     return SpendingReport(
         of=of,
@@ -119,5 +118,5 @@ async def read_spending(
         total=Use(**total.document()),
         rows=[UseOf(name=row.name, **row.document()) for row in rows],
         limits=limits,
-        day_ends_at=library.spending.day_ends_at().astimezone(UTC),
+        day_ends_at=spending.day_ends_at().astimezone(UTC),
     )

@@ -6,7 +6,7 @@ from uuid import UUID
 from fastapi import APIRouter, Depends, Request
 from pydantic import Field
 
-from api.dependencies import Me, Opened, OpenRunner, needs
+from api.dependencies import Asking, needs
 from api.fields import Body, ModelName, Question
 from api.problems import problems
 from api.turns import Turns, while_awaited
@@ -50,9 +50,7 @@ StudyTurns = Annotated[Turns, Depends(_turns)]
 
 @router.post("/comparisons", responses=problems(400, 403, 404, 422, 429, 503))
 @needs("ask", lists=True, action="ask")
-async def compare_documents(
-    body: NewComparison, request: Request, me: Me, citewell: Opened, runner: OpenRunner, turns: StudyTurns
-) -> Comparison:
+async def compare_documents(body: NewComparison, request: Request, by: Asking, turns: StudyTurns) -> Comparison:
     """Compare two to five documents: what each says of a question, or of points that a model proposes.
 
     Every cell is asked of its document alone and checked as an answer is; without a model it quotes. It takes at most
@@ -60,18 +58,16 @@ async def compare_documents(
     """
 
     async def compare() -> Comparison:
-        async with turns.turn(), runner.counted(body.question):
+        async with turns.turn(), by.runner.counted(body.question):
             ids = [str(each) for each in body.document_ids]
-            return await citewell.comparisons.compare(me, ids, question=body.question, model=body.model)
+            return await by.citewell.comparisons.compare(by.me, ids, question=body.question, model=body.model)
 
     return await while_awaited(request, compare())
 
 
 @router.post("/flashcards", responses=problems(400, 403, 404, 422, 429, 503))
 @needs("ask", lists=True, action="ask")
-async def make_flashcards(
-    body: NewFlashcards, request: Request, me: Me, citewell: Opened, runner: OpenRunner, turns: StudyTurns
-) -> Flashcards:
+async def make_flashcards(body: NewFlashcards, request: Request, by: Asking, turns: StudyTurns) -> Flashcards:
     """Make up to twelve cards of documents: a question, and an answer whose checks were passed.
 
     Without a model the cards are the definitions of the documents, and the questions that they ask and answer. It
@@ -79,7 +75,7 @@ async def make_flashcards(
     """
 
     async def make() -> Flashcards:
-        async with turns.turn(), runner.counted():
-            return await citewell.cards.make(me, [str(each) for each in body.document_ids], model=body.model)
+        async with turns.turn(), by.runner.counted():
+            return await by.citewell.cards.make(by.me, [str(each) for each in body.document_ids], model=body.model)
 
     return await while_awaited(request, make())

@@ -10,7 +10,7 @@ from pydantic import AfterValidator, Field, ValidationInfo, field_validator
 from answers.claim_evidence import Evidence, GivenEvidence, LibraryEvidence
 from answers.verification import MOST_BYTES, MOST_CLAIMS, Verification, verify_answer, verify_claims
 from answers.verifier import Verifier
-from api.dependencies import Me, OpenLibrary, needs
+from api.dependencies import Asking, needs
 from api.fields import Body, Budget, ModelName, Name, PageIds, Printable, Question
 from api.problems import problems
 from api.turns import Turns
@@ -113,14 +113,9 @@ def _turns(request: Request) -> Turns:
     responses=problems(400, 413, 422, 503),
 )
 @needs("read", action="read")
-async def verify(
-    body: VerifyRequest,
-    me: Me,
-    library: OpenLibrary,
-    turns: Annotated[Turns, Depends(_turns)],
-) -> Verification:
+async def verify(body: VerifyRequest, by: Asking, turns: Annotated[Turns, Depends(_turns)]) -> Verification:
     """Verify claims, or an answer that somebody else wrote: each gets a verdict, reasons and exact quotes."""
-    return await run_verification(body, me, library, turns)
+    return await run_verification(body, by.me, by.library, turns)
 
 
 async def run_verification(body: VerifyRequest, me: Identity, library: Library, turns: Turns) -> Verification:

@@ -12,7 +12,7 @@ from cli.options import AsJson, writing
 from text.counted import counted
 
 if TYPE_CHECKING:
-    from evals.run_comparison import Comparison, QuestionChange
+    from evals.run_comparison import Comparison
 
 QUESTIONS_SHOWN = 30
 JUDGED = {"better": "better", "worse": "worse", "changed": "changed", "no significant change": "–"}
@@ -90,7 +90,10 @@ def _show_measures(comparison: "Comparison") -> None:
 def _show_questions(comparison: "Comparison") -> None:
     from cli.tables import show_table
 
-    rows = [[_named(each), each.turn, each.before, each.after] for each in comparison.questions]
+    rows = []
+    for each in comparison.questions:
+        named = each.case_id if each.variant == "asked" else f"{each.case_id} ({each.variant})"
+        rows.append([named, each.turn, each.before, each.after])
     if not rows:
         progress_console().print("No question had a different outcome.")
         return
@@ -99,10 +102,6 @@ def _show_questions(comparison: "Comparison") -> None:
     if len(rows) > QUESTIONS_SHOWN:
         more = len(rows) - QUESTIONS_SHOWN
         progress_console().print(f"{more} more questions had a different outcome; --json and --html list all.")
-
-
-def _named(change: "QuestionChange") -> str:
-    return change.case_id if change.variant == "asked" else f"{change.case_id} ({change.variant})"
 
 
 def _counts(comparison: "Comparison") -> str:

@@ -1,5 +1,6 @@
 """citewell eval from-feedback: make questions of what readers said of answers."""
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -44,15 +45,7 @@ async def from_feedback(
         reader = FeedbackReader(storage.database, storage.workspaces, settings.workspace, user, groups)
         written = await reader.add_to(folder, whole_library=whole_library)
     if as_json:
-        print_json(
-            {
-                "questions": written.questions,
-                "review": written.review,
-                "documents": written.documents,
-                "file": str(out),
-                "review_file": str(folder.review_file),
-            }
-        )
+        print_json({**asdict(written), "file": str(out), "review_file": str(folder.review_file)})
         return
     console = progress_console()
     said = f"{written.questions} new questions in {out}, {written.documents} new documents beside it."

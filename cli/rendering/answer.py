@@ -11,10 +11,10 @@ from answers.highlighting import in_markdown, in_quote
 from answers.marks import Grade, grade_of, marked_citations
 from api.dialects.citation_marks import BETWEEN_SECTIONS, bracket, marked_pieces
 from api.dialects.section_buffer import final_sections
-from cli.rendering.shown_passages import Highlight, show_passage
+from cli.console import one_line
+from cli.rendering.shown_passages import show_passage
 from cli.rendering.wrapping import Flow, show_indented
-from cli.tables import one_line
-from graph.evidence import Citation, Message, SectionClaim, ShownPassage, Source
+from graph.evidence import Citation, Message, SectionClaim, Source
 
 Quoted = tuple[int, int, int, str]
 
@@ -159,15 +159,11 @@ def show_nearest(console: Console, sources: Sequence[Source], *, wrap: bool) -> 
         heading = " > ".join(passage["heading_path"])
         head = Text.assemble("quoted from ", _place(Source(**{**source, "heading": heading})), *selected)
         show_indented(console, head, INDENT, first=Text("    · ", style="dim"))
-        text, span = passage_with_context(passage)
-        show_passage(console, text, span, indent=PASSAGE_INDENT, wrap=wrap, is_markdown=False)
-
-
-def passage_with_context(passage: ShownPassage) -> tuple[str, Highlight]:
-    """Return a passage behind what it hangs on, a line each, and the span of its highlight in that."""
-    before = "".join(f"{each['text']}\n" for each in passage["context"] if each["role"] != "heading")
-    span = in_quote(passage)
-    return before + passage["quote"], span and (span[0] + len(before), span[1] + len(before))
+        # Behind what it hangs on, a line each.
+        before = "".join(f"{each['text']}\n" for each in passage["context"] if each["role"] != "heading")
+        span = in_quote(passage)
+        highlight = span and (span[0] + len(before), span[1] + len(before))
+        show_passage(console, before + passage["quote"], highlight, indent=PASSAGE_INDENT, wrap=wrap, is_markdown=False)
 
 
 def place(title: str, heading: str) -> str:

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Protocol
 
 from cli.command import Exit
-from cli.console import print_json, progress_console, result_console
+from cli.console import one_line, print_json, progress_console, result_console
 from text.counted import counted
 
 if TYPE_CHECKING:
@@ -83,7 +83,6 @@ def _show(reports: "list[Report]") -> None:
     from rich.text import Text
 
     from cli.rendering.wrapping import show_indented
-    from cli.tables import one_line
     from tools.library.ingestion import Refused
 
     console, errors = result_console(), progress_console()

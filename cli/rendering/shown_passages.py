@@ -11,7 +11,7 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
-from cli.tables import printable
+from cli.console import printable
 
 BAR = "▌"
 BETWEEN_COLUMNS = "  "

@@ -14,9 +14,9 @@ from answers.citations import excerpt
 from answers.marks import DOUBTED, Grade, grade_of
 from api.dialects.citation_marks import BETWEEN_SECTIONS, bracket, marked_pieces
 from api.dialects.section_buffer import Retracted, SectionBuffer
+from cli.console import one_line
 from cli.rendering.answer import answerhood_line, quoted, show_answer, show_proof
 from cli.rendering.wrapping import Flow, show_indented
-from cli.tables import one_line
 from graph import events, evidence
 from text.counted import counted
 

@@ -8,9 +8,9 @@ from rich.text import Text
 
 from answers.citations import excerpt, said_place, said_segment_place
 from answers.marks import grade_of
+from cli.console import one_line, printable
 from cli.rendering.answer import INDENT, VERDICT_STYLE, place, show_answer
 from cli.rendering.wrapping import show_indented
-from cli.tables import one_line, printable
 from graph.evidence import Hit, Message
 
 if TYPE_CHECKING:
@@ -46,14 +46,10 @@ def show_history(console: Console, history: "History") -> None:
         if message.role == "user":
             console.print(Text.assemble(("> ", "bold cyan"), (printable(message.content), "bold")))
         else:
-            _show_answer(console, message)
+            show_answer(console, cast(Message, message.body), wrap=True)
+            if message.outcome and message.outcome != "answered":
+                show_indented(console, Text(message.outcome, style="yellow"), 2)
         _show_versions(console, message)
-
-
-def _show_answer(console: Console, message: "StoredMessage") -> None:
-    show_answer(console, cast(Message, message.body), wrap=True)
-    if message.outcome and message.outcome != "answered":
-        show_indented(console, Text(message.outcome, style="yellow"), 2)
 
 
 def _show_versions(console: Console, message: "StoredMessage") -> None:

@@ -6,7 +6,7 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
-from cli.tables import printable
+from cli.console import printable
 from text.scripts import CHINESE_AND_JAPANESE_TEXT, HANGUL
 
 

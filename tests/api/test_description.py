@@ -10,13 +10,15 @@ import pytest
 
 from api.app import create_app
 from api.problems import SHAPES
+from graph.builder import build
 from graph.entrypoint import Citewell
 from graph.events import AnyEvent
 from tests.api.conftest import new_session
 from tests.api.reading import events_of
 from tests.api.serving import client_of
 from tests.conftest import BARE
-from tools.settings import Settings
+from tests.fakes import MemoryLibrary, ScriptedFamily, resources
+from tools.settings import AuthSettings, Settings
 
 
 @pytest.fixture(scope="module")
@@ -88,6 +90,42 @@ async def test_events_on_the_wire_have_the_fields_described(
     told = await shared_client.post(f"/api/sessions/{session_id}/runs", json={"question": "What is the notice period?"})
     for event in events_of(told):
         assert set(event) == set(schemas[mapping[event["type"]].rsplit("/", 1)[1]]["required"])
+
+
+async def test_the_graph_is_the_one_that_runs(shared_client: httpx.AsyncClient) -> None:
+    given = (await shared_client.get("/api/graph")).json()
+    compiled = build(resources(MemoryLibrary([]), ScriptedFamily())).compile().get_graph()
+    names = [node["id"] for node in given["nodes"]]
+    assert names == list(compiled.nodes)
+    assert (names[0], names[-1]) == ("__start__", "__end__")
+    edges = [(edge["from"], edge["to"], edge["conditional"]) for edge in given["edges"]]
+    assert sorted(edges) == sorted((edge.source, edge.target, edge.conditional) for edge in compiled.edges)
+    assert edges == sorted(edges, key=lambda edge: (names.index(edge[0]), names.index(edge[1])))
+    assert ("search_segments", "grade_segments", False) in edges
+    assert ("grade_segments", "rewrite_query", True) in edges
+
+
+async def test_the_graph_is_sent_again_only_where_it_is_another(shared_client: httpx.AsyncClient) -> None:
+    first = await shared_client.get("/api/graph")
+    assert first.headers["cache-control"] == "private, no-cache"
+    tag = first.headers["etag"]
+    again = await shared_client.get("/api/graph", headers={"if-none-match": f'"other", {tag}'})
+    assert (again.status_code, again.content, again.headers["etag"]) == (304, b"", tag)
+    other = await shared_client.get("/api/graph", headers={"if-none-match": '"other"'})
+    assert (other.status_code, other.content) == (200, first.content)
+
+
+async def test_the_graph_is_described(shared_client: httpx.AsyncClient, description: dict[str, Any]) -> None:
+    described = description["paths"]["/api/graph"]["get"]["responses"]["200"]["content"]["application/json"]["schema"]
+    assert described == {"$ref": "#/components/schemas/GraphStructure"}
+    (edge, *_) = (await shared_client.get("/api/graph")).json()["edges"]
+    assert set(edge) == set(description["components"]["schemas"]["GraphEdge"]["required"])
+
+
+async def test_the_graph_takes_credentials_as_all_of_the_api_does(settings: Settings, citewell: Citewell) -> None:
+    keyed = settings.model_copy(update={"auth": AuthSettings(mode="keys")})
+    async with client_of(create_app(keyed, citewell=citewell)) as client:
+        assert (await client.get("/api/graph")).status_code == 401
 
 
 async def test_a_deployment_that_can_answer_is_ready(shared_client: httpx.AsyncClient) -> None:

@@ -211,6 +211,7 @@ OPENAI = [
     apart("POST", "/api/keys", json={"label": "mine", "scopes": ["ask"]}, silent=True),
     gone("DELETE", "/api/keys/{key_id}"),
     apart("GET", "/api/spending", params={"by": "session"}, silent=True),
+    public("GET", "/api/graph"),
     public("GET", "/metrics"),
     public("GET", "/v1/models"),
     public("GET", "/v1/models/{model}"),

@@ -17,7 +17,7 @@ from tests.fakes import HeldFamily
 from tests.postgres.processes import ME, log_of, process
 from tools.process.engines import carriers_of
 from tools.runs.event_log import RunLogs
-from tools.runs.notifications import CHANNEL, EVERYBODY, Carrier, Notifications, PostgresCarrier, channel_of
+from tools.runs.notifications import EVERYBODY, Carrier, Notifications, PostgresCarrier
 from tools.settings import RunSettings, Settings
 from tools.storage.database import Database
 from tools.storage.tenants import Workspaces
@@ -28,30 +28,23 @@ Outage = Callable[[], AbstractAsyncContextManager[None]]
 class Heard:
     """A listener that keeps what it hears."""
 
-    def __init__(self, *channels: str) -> None:
-        self.channels = frozenset(channels)
+    def __init__(self) -> None:
         self.payloads: asyncio.Queue[str] = asyncio.Queue()
-        self.at: asyncio.Queue[str] = asyncio.Queue()
-        self.changed = asyncio.Event()
+        self.at = asyncio.Event()
 
     def wake(self, payload: str) -> None:
         self.payloads.put_nowait(payload)
 
-    def joined(self, channel: str) -> None:
-        self.at.put_nowait(channel)
-
-    def listen_to(self, *channels: str) -> None:
-        self.channels = frozenset(channels)
-        self.changed.set()
+    def joined(self) -> None:
+        self.at.set()
 
 
 @asynccontextmanager
-async def listening(carrier: Carrier, *channels: str) -> AsyncIterator[Heard]:
-    heard = Heard(*channels)
-    task = asyncio.create_task(carrier.listen(heard, heard.changed))
+async def listening(carrier: Carrier) -> AsyncIterator[Heard]:
+    heard = Heard()
+    task = asyncio.create_task(carrier.listen(heard))
     try:
-        for _ in channels:
-            await heard.at.get()
+        await heard.at.wait()
         yield heard
     finally:
         task.cancel()
@@ -68,10 +61,10 @@ class Losing:
     def sending(self) -> Any:
         return self.carrier.sending()
 
-    async def listen(self, listener: Notifications, changed: asyncio.Event) -> None:
+    async def listen(self, listener: Notifications) -> None:
         through = Through(listener, self.deliver)
         try:
-            await self.carrier.listen(through, changed)
+            await self.carrier.listen(through)
         finally:
             await through.stop()
 
@@ -108,12 +101,8 @@ class Through:
         self._deliver = deliver
         self._under_way: set[asyncio.Future[None]] = set()
 
-    @property
-    def channels(self) -> frozenset[str]:
-        return self._listener.channels
-
-    def joined(self, channel: str) -> None:
-        self._listener.joined(channel)
+    def joined(self) -> None:
+        self._listener.joined()
 
     def wake(self, payload: str) -> None:
         delivering = asyncio.ensure_future(self._deliver(self._listener.wake, payload))
@@ -138,7 +127,7 @@ class CarrierContract:
         await opened.close()
 
     async def test_those_of_one_moment_are_one(self, carrier: Carrier, notifications: Notifications) -> None:
-        async with listening(carrier, CHANNEL) as heard, asyncio.timeout(60):
+        async with listening(carrier) as heard, asyncio.timeout(60):
             for number in range(3):
                 notifications.notify("one", f"run {number}")
             assert set((await heard.payloads.get()).split(",")) == {"one", "run 0", "run 1", "run 2"}
@@ -147,49 +136,16 @@ class CarrierContract:
             assert await heard.payloads.get() == EVERYBODY
             assert heard.payloads.empty()
 
-    async def test_only_those_hear_of_a_process_who_follow_it(self, carrier: Carrier) -> None:
-        owner = str(uuid4())
-        telling = Notifications(carrier, owner=owner)
-        async with (
-            listening(carrier, CHANNEL) as other,
-            listening(carrier, CHANNEL, channel_of(owner)) as follower,
-            asyncio.timeout(60),
-        ):
-            telling.notify_followers("its run")  # which nobody has named its channel for
-            telling.notify("first")
-            assert await follower.payloads.get() == await other.payloads.get() == "first"
-            telling.wake(channel_of(owner))
-            assert await follower.payloads.get() == EVERYBODY
-            telling.notify_followers("its run")
-            assert await follower.payloads.get() == "its run"
-            telling.notify("for all")
-            assert await other.payloads.get() == await follower.payloads.get() == "for all"
-            follower.listen_to(CHANNEL)
-            other.listen_to(CHANNEL, channel_of(owner))
-            assert await other.at.get() == channel_of(owner)
-            telling.notify_followers("the next")
-            assert await other.payloads.get() == "the next"
-            telling.notify("the last")
-            assert await follower.payloads.get() == await other.payloads.get() == "the last"
-        await telling.close()
-
-    async def test_a_waiter_is_woken_as_its_channel_is_joined_and_by_each_notification(self, carrier: Carrier) -> None:
-        owner = str(uuid4())
-        telling, told = Notifications(carrier, owner=owner), Notifications(carrier)
-        with told.subscribe("run") as wakeup, told.subscribe("other") as other, telling.subscribe("its") as its:
+    async def test_a_waiter_is_woken_as_it_listens_and_by_each_notification(self, carrier: Carrier) -> None:
+        telling, told = Notifications(carrier), Notifications(carrier)
+        with told.subscribe("run") as wakeup, told.subscribe("other") as other:
             async with asyncio.timeout(60):
-                await asyncio.gather(wakeup.wait(), other.wait(), its.wait())  # what came before is not known
-                await self.sent_all(telling, carrier)
+                await asyncio.gather(wakeup.wait(), other.wait())  # what came before is not known
                 wakeup.clear()
                 other.clear()
-                with told.following(wakeup) as follow:
-                    follow(owner)
-                    await wakeup.wait()
-                    wakeup.clear()
-                    telling.notify_followers("run", "another")
-                    await wakeup.wait()
+                telling.notify("run", "another")
+                await wakeup.wait()
                 assert not other.is_set()
-                assert told.channels == {CHANNEL}
         await telling.close()
         await told.close()
 
@@ -202,26 +158,27 @@ class CarrierContract:
                 await asyncio.gather(its.wait(), wakeup.wait())
                 monkeypatch.setattr("tools.runs.notifications.FOLLOWED_SECONDS", 30.0)
                 await self.sent_all(telling, carrier)
-                with told.following(wakeup) as follow:
-                    for _ in ("as the channel is joined", "as the process has heard of it"):
-                        wakeup.clear()
-                        follow(owner)
-                        await wakeup.wait()
-                    wakeup.clear()
-                    telling.notify_followers("run")
-                    await wakeup.wait()
+                wakeup.clear()
+                telling.notify_followers("run")  # which nobody follows
+                await self.sent_all(telling, carrier)
+                assert not wakeup.is_set()
+                told.follow(owner)
+                await wakeup.wait()  # as the process has heard of it
+                wakeup.clear()
+                telling.notify_followers("run")
+                await wakeup.wait()
         await telling.close()
         await told.close()
 
     async def sent_all(self, notifications: Notifications, carrier: Carrier) -> None:
-        async with listening(carrier, CHANNEL) as heard:
+        async with listening(carrier) as heard:
             notifications.notify("last")
             while "last" not in await heard.payloads.get():
                 pass
 
     async def test_what_was_told_last_is_sent_before_the_process_ends(self, carrier: Carrier) -> None:
         telling = Notifications(carrier)
-        async with listening(carrier, CHANNEL) as heard, asyncio.timeout(60):
+        async with listening(carrier) as heard, asyncio.timeout(60):
             telling.notify("last")
             await telling.close()
             assert await heard.payloads.get() == "last"
@@ -291,18 +248,17 @@ class CarrierContract:
                 stored = await logs.find(ME, run.run_id)
                 assert stored is not None
                 reading = asyncio.create_task(log_of(stored))
-                while len(logs.notifications.channels) < 2:  # noqa: ASYNC110 - no event tells of it
+                while not logs.notifications._named_at:  # noqa: ASYNC110 - no event tells of it
                     await asyncio.sleep(0.01)
             second.runner.take_over_abandoned()
             read = await reading
         assert isinstance(read[-1].event, RunFinished)
         assert [each.seq for each in read] == list(range(1, len(read) + 1))
-        assert logs.notifications.channels == {CHANNEL}
         await logs.notifications.close()
 
     async def test_the_settings_choose_it(self, carrier: Carrier, runs: dict[str, Any], database: Database) -> None:
         opened = Notifications(PostgresCarrier(database.url), *carriers_of(RunSettings(**runs)))
-        async with listening(carrier, CHANNEL) as heard, asyncio.timeout(60):
+        async with listening(carrier) as heard, asyncio.timeout(60):
             opened.notify("chosen")
             assert await heard.payloads.get() == "chosen"
         await opened.close()

@@ -18,12 +18,10 @@ from tests.scripted_openai import Reply, Say, ScriptedOpenAI, predictions, say, 
 from tools.judges.chat_judge import ChatJudge
 from tools.judges.entailment import EntailmentJudge
 from tools.judges.minicheck import MiniCheckJudge
-from tools.llm.model_endpoint import RetryPolicy
 from tools.settings import JudgeSettings, ModelSettings
 
 __all__ = ["scripted_openai"]
 
-QUICK = RetryPolicy(first_wait=0.01)
 MODEL = "lab/judge-7b"
 
 
@@ -32,7 +30,7 @@ def model_settings(base_url: str, **fields: Any) -> ModelSettings:
 
 
 def open_chat(base_url: str, **fields: Any) -> ChatJudge:
-    return ChatJudge(model_settings(base_url, **fields), retry=QUICK)
+    return ChatJudge(model_settings(base_url, **fields))
 
 
 def chat_reply(verdicts: Mapping[int, str], **reply: Any) -> Reply:
@@ -280,7 +278,7 @@ class TestMiniCheckJudge(JudgeContract):
     @pytest.fixture
     def bench(self) -> Bench:
         def open_minicheck(base_url: str, **fields: Any) -> MiniCheckJudge:
-            return MiniCheckJudge(model_settings(base_url, **fields), retry=QUICK)
+            return MiniCheckJudge(model_settings(base_url, **fields))
 
         def answer(request: ModelRequest, verdicts: Verdicts) -> Reply:
             return say("Yes" if verdicts(minicheck_claim(request)) == "supported" else "No")
@@ -351,7 +349,7 @@ SCORES = {
 def open_entailment(base_url: str, **fields: Any) -> EntailmentJudge:
     seconds = fields.pop("timeout_seconds", 15)
     settings = {"kind": "entailment", "base_url": base_url, "model": MODEL} | fields
-    return EntailmentJudge(JudgeSettings(**settings), seconds=seconds, first_wait=0.01)
+    return EntailmentJudge(JudgeSettings(**settings), seconds=seconds)
 
 
 class TestEntailmentJudge(JudgeContract):

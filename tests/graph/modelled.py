@@ -9,7 +9,6 @@ from tests.scripted_openai import Reply, ScriptedOpenAI
 from tools.claims.code_checker import CodeChecker
 from tools.extractive.extractive_family import ExtractiveWriter
 from tools.llm.llm_family import llm_family
-from tools.llm.model_endpoint import RetryPolicy
 from tools.settings import ModelSettings
 
 
@@ -21,7 +20,6 @@ def family_of(server: ScriptedOpenAI, judge: Judge | None = None) -> Family:
         thinking=False,
         checker=CodeChecker(),
         fallback=ExtractiveWriter(),
-        retry=RetryPolicy(first_wait=0.01),
     )
     return replace(family, judge=judge)
 

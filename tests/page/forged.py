@@ -48,7 +48,8 @@ class Forgery:
                 self.ended = True
                 return await route.fulfill(body="".join(frames), content_type="text/event-stream")
             case ["api", "sessions"]:
-                reply: Any = {"sessions": [self.session(number) for number in range(2, 60)], "next_cursor": None}
+                sessions = [self.session(number) for number in range(2, 60)]
+                reply: Any = {"sessions": sessions, "next_cursor": None, "hits": []}
             case ["api", "sessions", _]:
                 messages = self.messages() if self.ended else []
                 reply = {"session": self.session(2), "messages": messages, "next_cursor": None}
@@ -57,7 +58,8 @@ class Forgery:
                 running = {**run, "status": "running", "outcome": None, "stop_reason": None}
                 reply = {"runs": [] if self.ended else [running], "next_cursor": None}
             case ["api", "documents"]:
-                reply = {"documents": [self.document(number) for number in range(3, 60)], "next_cursor": None}
+                documents = [self.document(number) for number in range(3, 60)]
+                reply = {"documents": documents, "next_cursor": None, "total": len(documents)}
             case ["api", "documents", document_id]:
                 reply = {**self.document(3), "document_id": document_id}
             case ["api", "documents", document_id, "raw-text"]:
@@ -108,6 +110,13 @@ class Forgery:
             "expires_at": None,
             "media_type": self.text(),
             "left_out": [self.text()],
+            "file_name": self.text(),
+            "folder": self.text(),
+            "tokens": 3,
+            "places": [],
+            "created_at": NOW,
+            "original": None,
+            "readers": None,
         }
         return {**self.source(number), "document_id": uuid(number), "owner": self.text(), **more}
 
@@ -125,6 +134,7 @@ class Forgery:
             "start": 0,
             "end": len(quote),
             "quote": quote,
+            "section_index": 0,
             "origin": "cited",
             "verdict": verdict,
             "source_index": 1,
@@ -180,6 +190,7 @@ class Forgery:
             "stop_reason": self.key(),
             "message": message,
             "spent": spent,
+            "cost": None,
         }
 
     def _assessment(self) -> dict[str, Any]:
@@ -215,20 +226,22 @@ class Forgery:
         for key in KEYS:
             yield from self._step(key, {"type": key, "reason": self.text()})
         decided = {"needs_retrieval": True, "reason": self.text(), "standalone_question": self.text()}
-        decided |= {"intent": "content_query", "fallback": self._fallback()}
+        decided |= {"intent": "content_query", "fallback": self._fallback(), "why": [], "sub_questions": []}
         yield from self._step("decide_retrieval", {"type": "retrieval_decided", **decided})
         pages = [{"document_id": uuid(3), "title": self.text(), "segments": 1, "of": 2}]
         loaded = {"type": "pages_loaded", "used": pages, "cut": pages, "unused": [uuid(4)]}
         yield from self._step("load_selected_pages", loaded)
         for kind, step in (("search", "search_segments"), ("web", "search_web")):
             found = {"type": "sources_found", "kind": kind, "query": self.text(), "count": 3, "degraded": self.text()}
-            failed = {"type": "search_failed", "kind": kind, "code": self.key(), "message": self.text()}
+            found |= {"why": [], "servers": [], "also_searched": [self.text()]}
+            failed = {"type": "search_failed", "kind": kind, "code": self.key(), "message": self.text(), "servers": []}
             yield from self._step(step, found, failed)
         dropped = [{"segment_id": self._segment(30), "reason": self.text()}]
         graded = {"sources": self.sources, "dropped": dropped, "fallback": self._fallback()}
         disagree = {"type": "sources_disagree", "segment_ids": [self._segment(1)], "reason": self.text()}
         yield from self._step("grade_segments", {"type": "sources_graded", **graded}, disagree)
         rewritten = {"query": self.text(), "reason": self.text(), "attempt": 1, "fallback": self._fallback()}
+        rewritten["why"] = []
         yield from self._step("rewrite_query", {"type": "query_rewritten", **rewritten})
         yield from self._step("generate_answer", *self._written())
         yield from self._step("check_claims", *self._checked())
@@ -243,7 +256,7 @@ class Forgery:
             yield {"type": "thinking_delta", "delta": f"{text}\n"}
         for index, section in enumerate(self.sections):
             at = {"section_index": index}
-            yield {"type": "section_started", **at, "fallback": self._fallback()}
+            yield {"type": "section_started", **at, "fallback": self._fallback(), "grounded": True}
             yield {"type": "text_delta", **at, "delta": section["text"][:7]}
             yield {"type": "text_delta", **at, "delta": section["text"][7:]}
             yield {"type": "section_finished", **at, **section, "unknown_ids": 1}
@@ -255,4 +268,5 @@ class Forgery:
             checked = {"section_index": index, "claims": claims}
             yield {"type": "section_checked", **checked, "fallback": self._fallback()}
             if index % 3 == 0:
-                yield {"type": "section_revised", **checked, "text": text, "source_ids": [self._segment(1)]}
+                revised = {"text": text, "source_ids": [self._segment(1)], "moved": False}
+                yield {"type": "section_revised", **checked, **revised}

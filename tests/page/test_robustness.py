@@ -11,7 +11,7 @@ from playwright.async_api import Page, expect
 
 from tests.page.browsing import NARROW, Visits
 from tests.page.relay import Relay, relay_of, reply, told
-from tests.page.retold import Event, Retold, claim, golden, tell_all, written
+from tests.page.retold import Event, Retold, claim, golden, tell_all, uuid, written
 from tests.page.sites import Site
 
 CUT_OFF = ("net::ERR_", "Failed to load resource")
@@ -25,6 +25,12 @@ SHOWN = """
 }))
 """
 FRAMES = "new Promise((seen) => requestAnimationFrame(() => requestAnimationFrame(seen)))"
+FERRIES = {
+    "document_id": uuid(9), "title": "Ferries", "file_name": "", "folder": "", "media_type": "text/markdown",
+    "url": None, "owner": None, "readers": None, "metadata": {}, "left_out": [], "tokens": 1, "segments": 1,
+    "places": [],
+    "created_at": "2026-11-22T12:00:00.000Z", "updated_at": "2026-11-22T12:00:00.000Z",
+}  # fmt: skip
 MIXED = "A 🏖️ e\u0301a👩‍👧 b. 中文 \ud83d end.\r\nNext line\r\n\r\nLast"
 
 
@@ -198,7 +204,7 @@ async def test_every_part_says_what_a_proxy_did_and_recovers(chromium_page: Visi
         # are read last, when the rest is there.
         library = page.get_by_role("region", name="Documents")
         await expect(library).to_contain_text(text)
-        listed = told(lambda: {"documents": [{"title": "Ferries"}, 7], "next_cursor": None})
+        listed = told(lambda: {"documents": [FERRIES], "next_cursor": None, "total": 1})
         relay.answer("GET /api/documents", listed)
         await library.get_by_role("button", name="Try again").click()
         await expect(library).not_to_contain_text(text)

@@ -1,4 +1,4 @@
-"""How an answer came about, by what a reader sees: steps, thinking and the account, live and replayed."""
+"""How an answer came about, by what a reader sees: steps, the graph, thinking and the account, live and replayed."""
 
 import asyncio
 import json
@@ -46,6 +46,14 @@ async def steps_of(panel: Locator) -> list[str]:
     return list(await panel.locator(".step").evaluate_all("all => all.map(step => step.dataset.step)"))
 
 
+async def visited(panel: Locator) -> dict[str, str]:
+    """Give the nodes of the rail that are lit, each with how often it was visited where that is more than once."""
+    found = await panel.locator(".rail .visited").evaluate_all(
+        "all => all.map(node => [node.dataset.node, /×\\d+/.exec(node.textContent)?.[0] ?? ''])"
+    )
+    return dict(found)
+
+
 async def opened(panel: Locator) -> Locator:
     """Open a panel that is folded, and its account."""
     await expect(panel).not_to_have_attribute("open", "")
@@ -88,6 +96,8 @@ async def test_a_run_is_told_as_it_goes_on_then_in_a_line_and_is_replayed_later(
     await expect(step(panel, "grade_segments")).to_contain_text(re.compile(r"Kept \d of \d"))
     await expect(step(panel, "generate_answer")).to_have_attribute("aria-current", "step")
     await expect(step(panel, "check_claims")).to_have_count(0)
+    await expect(panel.locator(".rail [aria-current]")).to_have_attribute("data-node", "generate_answer")
+    assert list(await visited(panel)) == ["decide_retrieval", "search_segments", "grade_segments", "generate_answer"]
     assert await steps_of(panel) == ["decide_retrieval", "search_segments", "grade_segments", "generate_answer"]
 
     thoughts = panel.locator(".thinking-text")
@@ -114,7 +124,7 @@ async def test_a_run_is_told_as_it_goes_on_then_in_a_line_and_is_replayed_later(
     await expect(panel.locator(".run-id").get_by_role("status")).to_have_text("Copied")
     assert await page.evaluate("navigator.clipboard.readText()") == events[-1]["run_id"]
     await expect(step(panel, "assess_quality")).to_contain_text("Assessed: word for word")
-    await expect(panel.locator(".step.current")).to_have_count(0)
+    await expect(panel.locator(":is(.step, .rail li)[aria-current]")).to_have_count(0)
     await the_account_is(panel, events)
 
     streams: list[str] = []
@@ -197,7 +207,7 @@ async def repaired(page: Page, site: Site) -> None:
     told = await steps_of(panel)
     repair = told[told.index("rewrite_query") :]
     assert repair[:2] == ["rewrite_query", "search_segments"]
-    assert [name for name in told if name == "check_claims"] == ["check_claims"] * 2
+    assert (await visited(panel))["check_claims"] == "×2"
 
 
 async def test_another_wording_and_a_refusal_are_told(chromium_page: Visits, model_site: Site) -> None:
@@ -315,6 +325,36 @@ async def test_a_run_that_failed_shows_how_far_it_came(chromium_page: Visits, mo
         for told in (panel.locator(".account dl"), page.locator(".outcomes")):
             await expect(told).to_contain_text(english("problems.model_reply_invalid"))
         assert (await steps_of(panel))[-1] == "generate_answer"
+
+
+async def test_the_graph_is_asked_for_once_and_a_node_of_tomorrow_has_its_own_name(
+    chromium_page: Visits, extractive_site: Site
+) -> None:
+    graph = (await extractive_site.client.get("/api/graph")).json()
+    asked: list[str] = []
+
+    async def later(route: Route) -> None:
+        asked.append(route.request.url)
+        if len(asked) == 1:
+            return await route.fulfill(status=500, body="none")
+        await route.fulfill(json={**graph, "nodes": [*graph["nodes"], {"id": "ask_a_person", "later": 1}]})
+
+    page = await chromium_page(extractive_site.url, faults=["500 .*/api/graph"], viewport=NARROW)
+    await page.route("**/api/graph", later)
+    for turn in range(2):
+        await ask(page, f"{QUESTION} {turn}")
+        await finished(page, extractive_site)
+    assert asked == []  # a panel of a narrow window opens only by hand
+    panel = await opened(panel_of(page))
+    await expect(step(panel, "check_claims")).to_contain_text("Checked")
+    await expect(panel.locator(".rail")).to_have_count(0)
+    for _ in range(2):
+        await panel.locator("summary").first.click()
+    await expect(panel.locator('.rail [data-node="ask_a_person"]')).to_have_text("ask_a_person")
+    await opened(panel_of(page, 0))
+    await expect(page.locator(".rail")).to_have_count(2)
+    assert "ask_a_person" not in await visited(panel)
+    assert len(asked) == 2
 
 
 def test_every_step_and_every_end_has_words() -> None:

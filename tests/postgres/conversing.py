@@ -52,8 +52,8 @@ async def store_turn(
     row: dict[str, Any] = {"session_id": session_id, "run_id": run_id, "question": question, "outcome": outcome}
     async with database.connection() as connection, connection.transaction():
         await connection.execute(_RUN, row)
-        if fork is not None and fork.existing_question_id:
-            question_id = fork.existing_question_id
+        if fork is not None and fork.request.regenerate is not None:
+            question_id = str(fork.parent_message_id)
         else:
             last = await (await connection.execute(_LAST, [session_id])).fetchone()
             at_the_end = fork is None or fork.fork_checkpoint is None
@@ -97,15 +97,15 @@ class Conversation:
     async def ask(self, question: str = "", **request: Any) -> str:
         """Ask, store what was said, and give the id of the answer."""
         fork = await self.fork(RunRequest(question, self.context, **request))
-        state = await self.follow(fork.question, fork)
+        state = await self.follow(fork.request.question, fork)
         message = await finished_message(state, self.library.reader, ME, "extractive")
         _, answer_id = await store_turn(
             self.library.database,
             self.session_id,
-            fork.question,
+            fork.request.question,
             message["answer"],
             fork=fork,
-            question_body={"page_ids": list(fork.page_ids), "selected_text": fork.selected_text},
+            question_body={"page_ids": list(fork.request.page_ids), "selected_text": fork.request.selected_text},
             body=dict(message),
         )
         return answer_id
@@ -115,7 +115,7 @@ class Conversation:
         place = {"thread_id": self.session_id}
         asked: dict[str, Any] | None = None if question is None else {"question": question}
         if fork is not None and asked is not None:
-            asked |= {"page_ids": list(fork.page_ids), "selected_text": fork.selected_text}
+            asked |= {"page_ids": list(fork.request.page_ids), "selected_text": fork.request.selected_text}
             if fork.fork_checkpoint == "":
                 asked["history"] = []
             elif fork.fork_checkpoint is not None:

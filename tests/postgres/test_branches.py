@@ -1,5 +1,6 @@
 """Questions that are edited and answers that are given anew: a tree of messages, read one branch at a time."""
 
+from dataclasses import replace
 from uuid import uuid4
 
 import pytest
@@ -53,8 +54,10 @@ async def test_a_regenerated_answer_takes_the_place_of_the_old_one(
     await checkpoint(database, session_id, "3")
 
     again = await fork(database, session_id, regenerate=answer)
-    assert again == Fork("Q2", ("p",), "this", question, "1", question)
-    assert await fork(database, session_id, regenerate=question) == again
+    asked_again = RunRequest("Q2", Context(), ("p",), "this", regenerate=answer)
+    assert again == Fork(asked_again, question, "1")
+    by_question = await fork(database, session_id, regenerate=question)
+    assert by_question == Fork(replace(asked_again, regenerate=question), question, "1")
     _, anew = await store_turn(database, session_id, "Q2", "A2'", fork=again)
 
     history = await sessions.get(ME, session_id)
@@ -76,7 +79,7 @@ async def test_an_edited_question_begins_a_branch_and_the_old_one_stays(
     await checkpoint(database, session_id, "3")
 
     edited = await fork(database, session_id, "Q1'", edit=first)
-    assert edited == Fork("Q1'", (), "", None, "")
+    assert edited == Fork(edited.request, None, "")
     anew, _ = await store_turn(database, session_id, "Q1'", "A1'", fork=edited)
     await store_turn(database, session_id, "Q2'", "A2'", fork=await fork(database, session_id, "Q2'"))
 
@@ -96,26 +99,26 @@ async def test_an_edit_in_the_middle_goes_on_from_the_answer_before(database: Da
     await checkpoint(database, session_id, "3")
     question, _ = await store_turn(database, session_id, "Q3", "A3")
     edited = await fork(database, session_id, "Q3'", edit=question)
-    assert edited == Fork("Q3'", (), "", failed, "1"), "a question without an answer is not remembered"
+    assert edited == Fork(edited.request, failed, "1"), "a question without an answer is not remembered"
     assert (await fork(database, session_id, "Q2'", edit=failed)).parent_message_id == before
-    assert (await fork(database, session_id, regenerate=failed)).existing_question_id == failed
+    assert (await fork(database, session_id, regenerate=failed)).parent_message_id == failed
 
 
 async def test_a_follow_up_needs_no_fork_unless_a_failed_one_lies_behind(
     database: Database, sessions: Sessions, session_id: str
 ) -> None:
-    assert await fork(database, session_id, "Q1") == Fork("Q1", (), "")
+    assert await fork(database, session_id, "Q1") == Fork(RunRequest("Q1", Context()))
     await checkpoint(database, session_id, "1")
     first, _ = await store_turn(database, session_id, "Q1", "A1")
     await checkpoint(database, session_id, "2")
     await store_turn(database, session_id, "Q2", "A2")
-    assert await fork(database, session_id, "Q3") == Fork("Q3", (), "")
+    assert await fork(database, session_id, "Q3") == Fork(RunRequest("Q3", Context()))
 
     await checkpoint(database, session_id, "3")
     edited, _ = await store_turn(
         database, session_id, "Q1'", None, fork=await fork(database, session_id, "Q1'", edit=first)
     )
-    assert await fork(database, session_id, "Q2'") == Fork("Q2'", (), "", edited, "")
+    assert await fork(database, session_id, "Q2'") == Fork(RunRequest("Q2'", Context()), edited, "")
     run = await entered(database, session_id, "Q2'")
     async with database.connection() as connection:
         stored = await connection.execute(
@@ -123,7 +126,9 @@ async def test_a_follow_up_needs_no_fork_unless_a_failed_one_lies_behind(
         )
         assert await stored.fetchone() == (edited, "")
     assert run.fork_checkpoint == ""
-    assert await fork(database, session_id, "Q3'") == Fork("Q3'", (), ""), "which goes on from the run in progress"
+    assert await fork(database, session_id, "Q3'") == Fork(RunRequest("Q3'", Context())), (
+        "which goes on from the run in progress"
+    )
 
 
 async def test_a_branch_pages_back_without_gap_or_repeat(
@@ -132,7 +137,7 @@ async def test_a_branch_pages_back_without_gap_or_repeat(
     for turn in range(6):
         question, _ = await store_turn(database, session_id, f"Q{turn}", f"A{turn}")
         if turn % 2:
-            again = Fork(f"Q{turn}", (), "", question, "", question)
+            again = Fork(RunRequest(f"Q{turn}", Context(), regenerate=question), question, "")
             await store_turn(database, session_id, f"Q{turn}", f"A{turn} anew", fork=again)
     whole = (await sessions.get(ME, session_id)).messages
     assert len(whole) == 12

@@ -17,10 +17,9 @@ from tools.embeddings.static_embedding import bundled_embedder
 from tools.library import fair_turns
 from tools.library.ingestion import Ingestor, NewDocument
 from tools.library.layout import Layouts, ShownPicture
-from tools.library.original_views import OriginalViews
+from tools.library.original_views import MOST_BYTES, ROW_BYTES, OriginalViews, ViewStore
 from tools.library.sandbox import Sandbox
 from tools.library.sandbox_tasks import Frame, Task
-from tools.library.view_store import MOST_BYTES, ROW_BYTES, ViewStore
 from tools.originals.originals import Originals
 from tools.retrieval.segment_store import SegmentStore
 from tools.settings import Settings

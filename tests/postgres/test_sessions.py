@@ -137,7 +137,7 @@ async def test_a_session_keeps_the_page_that_it_was_begun_on(sessions: Sessions)
 async def test_a_title_and_selected_pages_are_changed_each_by_itself(sessions: Sessions) -> None:
     page = str(uuid4())
     first, second = [(await sessions.create(ME)).session_id for _ in range(2)]
-    renamed = await sessions.rename(ME, first, "Leave")
+    renamed = await sessions.change(ME, first, title="Leave")
     assert (renamed.title, renamed.page_ids) == ("Leave", [])
     changed = await sessions.change(ME, first, page_ids=[page])
     assert (changed.title, changed.page_ids) == ("Leave", [page])
@@ -156,7 +156,7 @@ async def test_another_ones_session_is_not_there(sessions: Sessions, database: D
     with pytest.raises(NotFound):
         await sessions.run(stranger, run_id)
     with pytest.raises(NotFound):
-        await sessions.rename(stranger, session_id, "Mine now")
+        await sessions.change(stranger, session_id, title="Mine now")
     with pytest.raises(NotFound):
         await sessions.auto_title(stranger, session_id)
     with pytest.raises(NotFound):

@@ -79,11 +79,10 @@ async def test_who_renames_meanwhile_wins(sessions: Sessions, database: Database
         SessionTitler(database, families(titler)).title_session(session_id, QUESTION, Context())
     )
     await titler.asked.wait()
-    await sessions.rename(ME, session_id, "My own")
+    await sessions.change(ME, session_id, title="My own")
     titler.released.set()
     assert await titling is None
     assert await title_of(sessions, session_id) == "My own"
-    assert not await sessions.set_auto_title(session_id, "Notice")
 
 
 async def test_a_model_that_fails_leaves_the_questions_own_words(sessions: Sessions, database: Database) -> None:
@@ -99,7 +98,7 @@ async def test_a_title_that_takes_no_model_is_set_as_the_first_run_is_entered(
     fresh, renamed, later, ephemeral = [
         (await sessions.create(ME, ephemeral=each)).session_id for each in (False, False, False, True)
     ]
-    await sessions.rename(ME, renamed, "My own")
+    await sessions.change(ME, renamed, title="My own")
     titled = {
         session_id: (await entered_titled(database, session_id, QUESTION, title=title))[1]
         for session_id, title in ((fresh, "Notice"), (renamed, "Notice"), (later, None), (ephemeral, "Notice"))
@@ -124,7 +123,7 @@ async def test_a_title_on_request_needs_no_answer_yet(sessions: Sessions, databa
     await entered(database, session_id, QUESTION)
     both = await asyncio.gather(*(sessions.auto_title(ME, session_id) for _ in range(2)))
     assert both == ["Notice", "Notice"]
-    await sessions.rename(ME, session_id, "My own")
+    await sessions.change(ME, session_id, title="My own")
     assert await sessions.auto_title(ME, session_id) == "My own"
     with pytest.raises(NotFound):
         await sessions.auto_title(ME, "7a9e0f3c-5a55-4b0e-9b0c-0d3f1f6d2a01")

@@ -8,7 +8,6 @@ from tests.scripted_openai import ScriptedOpenAI
 from tools.claims.code_checker import CodeChecker
 from tools.extractive.extractive_family import ExtractiveWriter
 from tools.llm.llm_family import llm_family
-from tools.llm.model_endpoint import RetryPolicy
 from tools.settings import ModelSettings
 
 A, B = "0f0e0d0c-0b0a-4909-8807-060504030201", "1f0e0d0c-0b0a-4909-8807-060504030201"
@@ -23,7 +22,6 @@ def scripted_family(server: ScriptedOpenAI, **options: Any) -> Family:
         "thinking": False,
         "checker": CodeChecker(),
         "fallback": ExtractiveWriter(),
-        "retry": RetryPolicy(first_wait=0.01),
     }
     of_family |= {name: options.pop(name) for name in list(options) if name in of_family}
     settings = {"model": "plain", "thinking_model": "thinker", "timeout_seconds": 15} | options

@@ -13,12 +13,12 @@ from rich.console import Console
 
 from answers.answerhood import ANSWERS, MAY_ANSWER, SAID, Answerhood, answerhood_of
 from cli.command import BY_CODE, Exit
-from cli.console import plain
+from cli.console import one_line, plain, printable
 from cli.rendering.answer import answerhood_line, show_answer, show_citations, show_doubts, show_nearest
 from cli.rendering.shown_passages import BAR
 from cli.rendering.terminal_run import TerminalRun
 from cli.rendering.wrapping import Flow
-from cli.tables import one_line, printable, show_table
+from cli.tables import show_table
 from graph import errors, events
 from graph.evidence import Citation, Message, PageUse, SectionClaim, ShownPassage, Source, Spent
 

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from text.terms import QueryTerms
 from tools.retrieval import term_block
-from tools.retrieval.flat_index import FlatIndex, Nearest, ReadSegments, Stamp
+from tools.retrieval.candidates import CandidateList
+from tools.retrieval.flat_index import FlatIndex, ReadSegments, Stamp
 
 DIMENSION = 8
 Library = dict[bytes, tuple[Stamp, NDArray[np.float16]]]  # by document: its stamp, and its vectors
@@ -38,7 +39,7 @@ def packed(vectors: NDArray[np.float16]) -> bytes:
     return rows
 
 
-def unpacked(found: Nearest) -> list[tuple[bytes, int]]:
+def unpacked(found: CandidateList) -> list[tuple[bytes, int]]:
     ids, indexes = (each.strip("{}").split(",") for each in (found.document_ids, found.indexes))
     return [(bytes.fromhex(each), int(index)) for each, index in zip(ids, indexes, strict=True) if each]
 

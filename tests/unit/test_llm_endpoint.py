@@ -28,7 +28,7 @@ from tests.scripted_openai import (
     status,
     token,
 )
-from tools.llm.model_endpoint import Endpoint, RetryPolicy
+from tools.llm.model_endpoint import Endpoint
 from tools.llm.model_reply import ReplyEnd, ReplyPart, ReplyText, ReplyThinking, ReplyTokens
 from tools.llm.reply_schemas import preparation_schema
 from tools.settings import ModelSettings
@@ -36,7 +36,6 @@ from tools.settings import ModelSettings
 __all__ = ["scripted_openai"]
 
 PREPARATION = preparation_schema([], sub_questions=False)
-QUICK = RetryPolicy(attempts=3, first_wait=0.01, longest_wait=2.0)
 
 
 def endpoint(
@@ -45,7 +44,7 @@ def endpoint(
     settings = ModelSettings(
         name="scripted", base_url=server.base_url, model="upstream", timeout_seconds=timeout, **model
     )
-    return Endpoint(settings, "upstream", temperature=temperature, retry=QUICK)
+    return Endpoint(settings, "upstream", temperature=temperature)
 
 
 async def reply(

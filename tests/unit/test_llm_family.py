@@ -17,7 +17,6 @@ from tests.scripted_openai import Hold, Reply, Say, ScriptedOpenAI, Think, answe
 from tools.claims.code_checker import CodeChecker
 from tools.extractive.extractive_family import ExtractiveWriter
 from tools.llm.llm_family import llm_family
-from tools.llm.model_endpoint import RetryPolicy
 from tools.settings import ModelSettings
 
 __all__ = ["scripted_openai"]
@@ -34,8 +33,7 @@ def family(server: ScriptedOpenAI, *, thinking: bool = False, **model: Any) -> F
     settings = ModelSettings(
         name="scripted", base_url=server.base_url, model="plain", thinking_model="thinker", timeout_seconds=15, **model
     )
-    retry = RetryPolicy(first_wait=0.01)
-    return llm_family(settings, thinking=thinking, checker=CodeChecker(), fallback=ExtractiveWriter(), retry=retry)
+    return llm_family(settings, thinking=thinking, checker=CodeChecker(), fallback=ExtractiveWriter())
 
 
 def prepared(**fields: Any) -> Reply:

@@ -7,7 +7,7 @@ from weakref import ref
 
 import pytest
 
-from tools.runs.notifications import CHANNEL, EVERYBODY, MOST_NAMED, Notifications, Send, channel_of
+from tools.runs.notifications import EVERYBODY, MOST_NAMED, Notifications, Send
 
 
 class Key(str):
@@ -19,17 +19,17 @@ class Away:
 
     def __init__(self) -> None:
         self.back = asyncio.Event()
-        self.sent: asyncio.Queue[tuple[str, str]] = asyncio.Queue()
+        self.sent: asyncio.Queue[str] = asyncio.Queue()
 
-    async def listen(self, listener: Notifications, changed: asyncio.Event) -> None:
+    async def listen(self, listener: Notifications) -> None:
         await asyncio.Event().wait()
 
     @asynccontextmanager
     async def sending(self) -> AsyncIterator[Send]:
         await self.back.wait()
 
-        async def send(channel: str, payload: str) -> None:
-            self.sent.put_nowait((channel, payload))
+        async def send(payload: str) -> None:
+            self.sent.put_nowait(payload)
 
         yield send
 
@@ -46,9 +46,9 @@ async def test_of_an_outage_no_more_is_held_than_is_sent_after_it() -> None:
         assert sum(each() is not None for each in held) <= MOST_NAMED
     async with asyncio.timeout(60):
         carrier.back.set()
-        assert await carrier.sent.get() == (CHANNEL, EVERYBODY)
+        assert await carrier.sent.get() == EVERYBODY
         notifications.notify("one", "another")
-        assert await carrier.sent.get() == (CHANNEL, "one,another")
+        assert await carrier.sent.get() == "one,another"
     await notifications.close()
 
 
@@ -60,46 +60,45 @@ async def test_as_many_as_one_notification_names_are_named_after_an_outage() -> 
         notifications.notify(key)
     async with asyncio.timeout(60):
         carrier.back.set()
-        assert await carrier.sent.get() == (CHANNEL, ",".join(keys))
+        assert await carrier.sent.get() == ",".join(keys)
     await notifications.close()
 
 
-async def test_followers_are_notified_as_long_as_one_has_named_the_channel(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_followers_are_notified_as_long_as_one_has_named_the_process(monkeypatch: pytest.MonkeyPatch) -> None:
     carrier = Away()
     carrier.back.set()
-    notifications, own = Notifications(carrier, owner="me"), channel_of("me")
+    notifications = Notifications(carrier, owner="me")
     async with asyncio.timeout(60):
         notifications.notify_followers("run")
         notifications.notify("nobody has")
-        assert await carrier.sent.get() == (CHANNEL, "nobody has")
-        notifications.wake(f"session,{own}")
-        assert await carrier.sent.get() == (own, EVERYBODY)  # what they have missed
-        notifications.wake(own)
+        assert await carrier.sent.get() == "nobody has"
+        notifications.wake("session,me")
+        assert await carrier.sent.get() == EVERYBODY  # what they have missed
+        notifications.wake("me")
         notifications.notify_followers("run")
-        assert await carrier.sent.get() == (own, "run")
+        assert await carrier.sent.get() == "run"
         monkeypatch.setattr("tools.runs.notifications.FOLLOWED_SECONDS", 0.0)
-        notifications.wake(own)
+        notifications.wake("me")
         notifications.notify_followers("run")
         notifications.notify("it was long ago")
-        assert await carrier.sent.get() == (CHANNEL, "it was long ago")
+        assert await carrier.sent.get() == "it was long ago"
     await notifications.close()
 
 
-async def test_a_channel_is_named_as_it_is_joined_and_again_at_later_polls(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_process_is_named_as_it_is_followed_and_again_at_later_polls(monkeypatch: pytest.MonkeyPatch) -> None:
     carrier = Away()
     carrier.back.set()
-    notifications, other = Notifications(carrier, owner="me"), channel_of("other")
+    notifications = Notifications(carrier, owner="me")
     async with asyncio.timeout(60):
-        with notifications.following(asyncio.Event()) as follow:
-            follow("other")
-            notifications.joined(other)
-            assert await carrier.sent.get() == (CHANNEL, other)
-            follow("other")
-            notifications.notify("not again so soon")
-            assert await carrier.sent.get() == (CHANNEL, "not again so soon")
-            notifications.joined(other)  # as after an outage
-            assert await carrier.sent.get() == (CHANNEL, other)
-            monkeypatch.setattr("tools.runs.notifications.NAMING_SECONDS", 0.0)
-            follow("other")
-            assert await carrier.sent.get() == (CHANNEL, other)
+        notifications.follow("other")
+        assert await carrier.sent.get() == "other"
+        notifications.follow("other")
+        notifications.notify("not again so soon")
+        assert await carrier.sent.get() == "not again so soon"
+        notifications.joined()  # as after an outage
+        notifications.follow("other")
+        assert await carrier.sent.get() == "other"
+        monkeypatch.setattr("tools.runs.notifications.NAMING_SECONDS", 0.0)
+        notifications.follow("other")
+        assert await carrier.sent.get() == "other"
     await notifications.close()

@@ -1,11 +1,8 @@
 """Sessions in memory and as JSON: what is kept is bounded, and what is sent has the fields of its schema."""
 
 import json
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any
-from weakref import ref
-
-import pytest
 
 from api.dialects.native.schemas import SessionDetail, SessionMessage, detail_as_json, message_as_json
 from tools.sessions.history import BranchMessage, StoredMessage
@@ -16,14 +13,14 @@ from tools.sessions.session_store import EncodedHistory
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
 
-def known(message_id: str, size: int = 10_000, *, minute: int = 0, version: str = "1") -> KnownMessage:
+def known(message_id: str, size: int = 10_000, *, version: str = "1") -> KnownMessage:
     place = BranchMessage(message_id, version, [message_id], None)
     return KnownMessage(
         message_id=message_id,
         version=version,
         run_id=None,
         stop_reason=None,
-        created_at=NOW + timedelta(minutes=minute),
+        created_at=NOW,
         documents=frozenset(),
         brought=frozenset(),
         segments=(),
@@ -33,28 +30,23 @@ def known(message_id: str, size: int = 10_000, *, minute: int = 0, version: str 
     )
 
 
-def test_the_sessions_that_were_not_read_for_longest_are_dropped() -> None:
+def test_the_messages_that_were_not_read_for_longest_are_dropped() -> None:
     recent = RecentMessages(most=25_000)
-    for session_id in ("a", "b", "a", "c"):
-        recent.keep(session_id, [known(f"{session_id}1")])
-    assert [list(recent.of(each)) for each in "abc"] == [["a1"], [], ["c1"]]
-    recent.forget("a")
-    recent.keep("b", [known("b1")])
-    assert [list(recent.of(each)) for each in "abc"] == [[], ["b1"], ["c1"]]
-
-
-def test_of_a_session_that_is_too_long_the_newest_messages_stay() -> None:
-    recent = RecentMessages(most=25_000)
-    recent.keep("a", [known("3", minute=3), known("2", minute=2)])
-    recent.keep("a", [known("1", minute=1)])
-    assert set(recent.of("a")) == {"2", "3"}
+    for message_id in "abac":
+        recent.keep([known(message_id)])
+    assert list(recent.of("abc")) == ["a", "c"]
+    recent.keep([])
+    recent.keep([known("large", size=100_000)])
+    assert recent.of(["a", "c", "large"]) == {}
+    recent.keep([known("b")])
+    assert list(recent.of("abc")) == ["b"]
 
 
 def test_a_message_that_is_kept_again_takes_its_room_once() -> None:
     recent = RecentMessages(most=25_000)
     for version in "1234":
-        recent.keep("a", [known("1", version=version), known("2", version=version)])
-    assert [each.version for each in recent.of("a").values()] == ["4", "4"]
+        recent.keep([known("1", version=version), known("2", version=version)])
+    assert [each.version for each in recent.of("12").values()] == ["4", "4"]
 
 
 def test_a_message_is_sent_again_only_where_nothing_of_it_would_differ() -> None:
@@ -85,26 +77,3 @@ def test_a_history_as_json_has_the_fields_of_its_schema_in_their_order() -> None
     assert SessionDetail.model_validate_json(written).model_dump_json().encode() == written
     assert [list(each) for each in json.loads(written)["messages"]] == [list(SessionMessage.model_fields)] * 2
     assert json.loads(detail_as_json(EncodedHistory(session, [], "c")))["messages"] == []
-
-
-class SessionId(str):
-    """The id of a session, of which can be told whether anything holds it."""
-
-
-@pytest.mark.parametrize("messages", [[], [known("1", size=100_000)]], ids=["none", "one that is too long"])
-def test_of_a_session_without_messages_that_are_kept_nothing_is_kept(messages: list[KnownMessage]) -> None:
-    recent = RecentMessages(most=25_000)
-    session_id = SessionId("a")
-    held = ref(session_id)
-    recent.keep(session_id, messages)
-    del session_id
-    assert held() is None
-
-
-def test_a_session_of_which_nothing_new_was_read_counts_as_read() -> None:
-    recent = RecentMessages(most=25_000)
-    for session_id in "ab":
-        recent.keep(session_id, [known(f"{session_id}1")])
-    recent.keep("a", [])
-    recent.keep("c", [known("c1")])
-    assert [list(recent.of(each)) for each in "abc"] == [["a1"], [], ["c1"]]

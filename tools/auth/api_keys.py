@@ -277,7 +277,6 @@ class ApiKeys:
         )
 
     async def origins(self) -> frozenset[str]:
-        """Return the origins of all keys that are bound to any."""
         return frozenset([origin for (origin,) in await self._database.fetch_all(_ORIGINS)])
 
     async def list(self, workspace: str | None = None, *, within: Sequence[str] | None = None) -> list[ApiKey]:

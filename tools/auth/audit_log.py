@@ -96,7 +96,6 @@ class AuditLog:
         self._lost = 0
 
     def record(self, entry: AuditEntry) -> None:
-        """Leave an entry to be written."""
         at, times = self._waiting.get(entry, (datetime.now(UTC), 0))
         if times or len(self._waiting) < self._most_waiting:
             self._waiting[entry] = (at, times + 1)

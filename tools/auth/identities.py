@@ -66,7 +66,6 @@ class Grant:
         return self.workspaces is None or workspace in self.workspaces
 
     def rights_in(self, workspace: str) -> Rights:
-        """Return what the credentials allow in a workspace."""
         if self.rights_by_workspace is None:
             return self.rights
         return self.rights_by_workspace.get(workspace, Rights(frozenset()))

@@ -87,11 +87,12 @@ class Logins:
     async def create(self, person: "Person", *, instead_of: str | None = None) -> str:
         """Create a login and return its id for the cookie; the browser's earlier one ends."""
         login = secrets.token_urlsafe(ID_BYTES)
+        grant = person.grant
         row = {
             "login_hash": _hash(login),
-            "user": person.grant.identity.user,
+            "user": grant.identity.user,
             "name": person.name,
-            "granted": Jsonb(_stored(person.grant)),
+            "granted": Jsonb({"workspaces": list(grant.workspaces or ()), "groups": list(grant.identity.groups)}),
             "id_token": _seal(login).encrypt(person.id_token.encode()),
         }
         async with self._database.connection() as connection, connection.transaction():
@@ -145,13 +146,7 @@ class Logins:
         raise NotFound(f"There is no login {login_id!r}.", suggestion="See `citewell logins list`.")
 
     async def revoke_user(self, user: str) -> int:
-        """End every login of a user and return how many there were."""
         return await self._database.execute('DELETE FROM logins WHERE "user" = %s', [user])
-
-
-def _stored(grant: Grant) -> dict[str, list[str]]:
-    """Return what a login keeps of the grant that its claims made; ``_restored`` gives all of it back."""
-    return {"workspaces": list(grant.workspaces or ()), "groups": list(grant.identity.groups)}
 
 
 def _restored(user: str, granted: dict[str, list[str]]) -> Grant:

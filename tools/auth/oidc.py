@@ -195,10 +195,12 @@ class RelyingParty:
 
     def _client(self, provider: _Provider) -> AsyncOAuth2Client:
         secret = self._settings.client_secret.get_secret_value()
+        takes_basic = "client_secret_basic" in provider.token_endpoint_auth_methods_supported
+        method = "client_secret_basic" if takes_basic else "client_secret_post"
         return AsyncOAuth2Client(
             client_id=self._settings.client_id,
             client_secret=secret or None,
-            token_endpoint_auth_method=_auth_method(provider) if secret else "none",
+            token_endpoint_auth_method=method if secret else "none",
             scope=self._settings.scopes,
             code_challenge_method="S256",
             timeout=FETCH_SECONDS,
@@ -271,11 +273,6 @@ class RelyingParty:
                 f"Your claim {names.get(what, what)} does not name a {what}: {why}.",
                 suggestion="Configure the issuer to send it, or set CITEWELL_AUTH__DEFAULT_WORKSPACE.",
             ) from None
-
-
-def _auth_method(provider: _Provider) -> str:
-    supported = provider.token_endpoint_auth_methods_supported
-    return "client_secret_post" if "client_secret_basic" not in supported else "client_secret_basic"
 
 
 def _refusal(code: str) -> LoginFailed | ConfigurationError:

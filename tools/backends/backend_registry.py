@@ -155,7 +155,8 @@ def _lenient(families: Families, settings: Settings) -> Families:
     def lenient(model: str, *, thinking: bool = False) -> Family:
         name = model or settings.default_model
         notes: list[tuple[str, Reason]] = []
-        if (stand_in := _stand_in(settings, name)) is not None:
+        known = _is_known(settings, name) or _answering(settings, name)
+        if not known and (stand_in := only_endpoint(settings)) is not None:
             notes.append(("unknown_model", Reason("other_model", name, stand_in)))
             name = stand_in
         try:
@@ -170,11 +171,6 @@ def _lenient(families: Families, settings: Settings) -> Families:
         return _with_notes(family, notes)
 
     return lenient
-
-
-def _stand_in(settings: Settings, name: str) -> str | None:
-    """Return the model that answers for a name that is not known, or None where it is known or there is none."""
-    return None if _is_known(settings, name) or _answering(settings, name) else only_endpoint(settings)
 
 
 # Whether an endpoint answered as a model that is not configured, by its address and the name, and when it was asked.
@@ -201,9 +197,9 @@ async def ask_for_model(settings: Settings, name: str, *, thinking: bool = False
     has, asked_at = _ANSWERED.get(key := (model.base_url, name), (False, -ASKED_AGAIN))
     if has or time.monotonic() - asked_at < ASKED_AGAIN:
         return
-    from tools.llm.model_endpoint import Endpoint, RetryPolicy
+    from tools.llm.model_endpoint import Endpoint
 
-    endpoint = Endpoint(model, name, temperature=None, retry=RetryPolicy(attempts=1))
+    endpoint = Endpoint(model, name, temperature=None, attempts=1)
     try:
         async with aclosing(endpoint.reply([("user", "Hi")], schema=None, max_characters=1, meter=Meter())) as parts:
             await anext(parts)
@@ -260,9 +256,8 @@ def only_endpoint(settings: Settings) -> str | None:
 def _with_notes(family: Family, notes: Sequence[tuple[str, Reason]]) -> Family:
     if not notes:
         return family
-    code, _ = notes[0]
     said = Reasons(note for _, note in notes)
-    return replace(family, fallback=Failure(code=code, message=str(said), why=why(said)))
+    return replace(family, fallback=Failure(code=notes[0][0], message=str(said), why=why(said)))
 
 
 def _held_to_exam(family: Family, model: str, examined: Examined | None) -> Family:

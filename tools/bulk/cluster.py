@@ -50,10 +50,7 @@ class Cluster:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="citewell-ray")
 
     async def open(self, address: str, folder: Path | None) -> None:
-        """Start a local cluster in a folder, or connect to the one at an address.
-
-        Raises ConfigurationError where Ray is not installed, DependencyFailed where the cluster can't be reached.
-        """
+        """Start a local cluster in a folder, or connect to an address. Raises ConfigurationError, DependencyFailed."""
         await self._call(lambda: _init(address, self.tasks, folder))
 
     async def refuse_too_small(self, cpus: float) -> None:
@@ -68,10 +65,7 @@ class Cluster:
     async def run(
         self, build: Callable[[], Dataset], on_progress: Callable[[Rows], object] = lambda rows: None
     ) -> None:
-        """Run a data set to its end; ``on_progress`` gets its rows in a thread. Cancelling the caller ends the work.
-
-        Raises the CitewellError of a stage, DependencyFailed where Ray fails.
-        """
+        """Run a data set to its end; ``on_progress`` gets its rows in a thread. Raises CitewellError."""
         running = asyncio.ensure_future(self._call(lambda: _consume(build(), on_progress)))
         try:
             await asyncio.shield(running)
@@ -211,10 +205,7 @@ def _is_alive(process: int) -> bool:
 
 
 def settings_on_nodes(settings: Settings, database: Database) -> Settings:
-    """Return the settings with which the tasks open the same database.
-
-    Raises ConfigurationError where that is this machine's own, and the tasks run on others.
-    """
+    """Return the settings with which the tasks open the same database. Raises ConfigurationError."""
     if cluster_address() and settings.database_url is None:
         raise ConfigurationError(
             "The nodes of a cluster can't reach the database in this machine's data folder.",

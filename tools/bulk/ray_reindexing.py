@@ -27,10 +27,7 @@ async def reindex_on_ray(
     settings: Settings,
     progress: Callable[[int, int], None] | None = None,
 ) -> Reindexed:
-    """Embed the library again as ``reindex`` does, by the tasks of a cluster.
-
-    Raises as ``reindex`` does, ConfigurationError where the cluster is too small, DependencyFailed where Ray fails.
-    """
+    """Embed the library again by the tasks of a cluster. Raises as ``reindex`` does, and DependencyFailed."""
     on_nodes = settings_on_nodes(settings, database)
     await cluster.refuse_too_small(cluster.tasks)
     loop = asyncio.get_running_loop()

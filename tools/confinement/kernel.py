@@ -25,7 +25,6 @@ def system_call(number: int, *arguments: object) -> int:
 
 
 def _set(option: int, value: int) -> bool:
-    """Whether an option of this process could be set."""
     return sys.platform == "linux" and bool(libc().prctl(option, *map(ctypes.c_ulong, (value, 0, 0, 0))) == 0)
 
 

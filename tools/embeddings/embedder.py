@@ -33,10 +33,7 @@ class Embedder(Protocol):
     scale: SimilarityScale = FITTED
 
     async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Embed documents in order, shape (n, dimension), each row of norm 1; an empty text is the zero vector.
-
-        Raises EmbeddingUnavailable.
-        """
+        """Embed documents, shape (n, dimension), of norm 1, or 0 if blank. Raises EmbeddingUnavailable."""
         ...
 
     async def embed_question(self, text: str) -> NDArray[np.float32]:
@@ -73,10 +70,7 @@ async def open_embedder(settings: Settings, recorded: tuple[str, int] | None = N
 
 
 async def check_recorded(connection: Connection, embedder: Embedder) -> None:
-    """Record the embedder on first use; later, check it against the record.
-
-    Raises EmbeddingMismatch if the library's vectors come from another model.
-    """
+    """Record the embedder on first use; later, check it against the record. Raises EmbeddingMismatch."""
     await connection.execute(
         "INSERT INTO embedding_models (model, dimension) SELECT %s, %s"
         " WHERE NOT EXISTS (SELECT FROM embedding_models) ON CONFLICT (only_one) DO NOTHING",
@@ -86,10 +80,7 @@ async def check_recorded(connection: Connection, embedder: Embedder) -> None:
 
 
 async def refuse_mismatch(connection: Connection, embedder: Embedder) -> None:
-    """Check the embedder against the record, without writing one.
-
-    Raises EmbeddingMismatch if the library's vectors come from another model.
-    """
+    """Check the embedder against the record, without writing one. Raises EmbeddingMismatch."""
     recorded = await recorded_embedding(connection)
     if recorded is not None and recorded != (embedder.model, embedder.dimension):
         raise EmbeddingMismatch(

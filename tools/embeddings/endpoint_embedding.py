@@ -141,10 +141,7 @@ class EndpointEmbedder:
         return vector
 
     def coverage(self, text: str) -> float:
-        """Return 1 for every language: a model that is configured is assumed to know those of the library.
-
-        One that is known to be for English alone has a low coverage of text in another.
-        """
+        """Return 1, or little for text in another language of a model that is known to be for English alone."""
         return 1.0 if self._knows_all or language(text) == "en" else OF_ANOTHER_LANGUAGE
 
     async def _vectors(self, texts: list[str]) -> NDArray[np.float32]:

@@ -34,10 +34,7 @@ class TokenVectors:
 
     @classmethod
     def mapped(cls, file: Path) -> "TokenVectors":
-        """Map a safetensors file (https://github.com/huggingface/safetensors#format), shape (tokens, dimension).
-
-        Raises ConfigurationError if it does not hold such a matrix of float16.
-        """
+        """Map float16 in safetensors (https://github.com/huggingface/safetensors#format). Raises ConfigurationError."""
         try:
             with file.open("rb") as opened:
                 mapped = mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ)

@@ -124,7 +124,6 @@ class EncoderProcess:
         return self._process
 
     async def _end(self) -> int:
-        """End the process, if there is one, and return its code."""
         process, self._process = self._process, None
         if process is None:
             return 0

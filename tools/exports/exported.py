@@ -148,7 +148,6 @@ class RunAccount:
 
     @property
     def models(self) -> dict[str, int]:
-        """The models that were asked, with the number of calls."""
         calls: dict[str, int] = {}
         for step in self.spent.values():
             for name, use in step.get("models", {}).items():
@@ -185,7 +184,6 @@ class ExportedAnswer:
 
     @property
     def judges(self) -> str:
-        """The names of the models that judged, each once."""
         judges = (each.claim.get("judge") for each in self.claims)
         return ", ".join(dict.fromkeys(judge["model"] for judge in judges if judge is not None))
 

@@ -139,7 +139,8 @@ class Exports:
         self, messages: Sequence[StoredMessage], identity: Identity
     ) -> dict[tuple[str, int, int], Surroundings]:
         places: dict[tuple[str, int, int], tuple[str, int, int]] = {}
-        for citation in _citations(messages):
+        claims = [claim for message in messages for claim in message.body.get("claims", ())]
+        for citation in (each for claim in claims for each in claim["citations"]):
             if citation.get("freshness") in ("fresh", "moved"):
                 now: Any = citation.get("now") or citation
                 places[quote_key(citation)] = (now["segment_id"], now["start"], now["end"])
@@ -236,10 +237,6 @@ def _of_web(citation: Citation) -> Citation:
     kept = citation.copy()
     kept.pop("freshness", None)
     return kept
-
-
-def _citations(messages: Iterable[StoredMessage]) -> Iterable[Citation]:
-    return (each for message in messages for claim in message.body.get("claims", ()) for each in claim["citations"])
 
 
 def _around(segment: Segment, start: int, end: int) -> Surroundings:

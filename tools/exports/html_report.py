@@ -11,6 +11,7 @@ from importlib.resources import files
 from typing import Any
 
 from lxml import etree
+from lxml.builder import ElementMaker
 from markdown_it.tree import SyntaxTreeNode
 
 from answers.highlighting import in_quote
@@ -39,6 +40,7 @@ _SAME |= {each: each for each in ("table", "thead", "tbody", "tr")}
 _SAME |= {"bullet_list": "ul", "list_item": "li"}
 _DEEPEST = 6
 _AWAY = "noopener noreferrer nofollow"
+_MAKER = ElementMaker()
 
 Element = Any  # of lxml, which has no types
 Content = Element | str | None
@@ -90,20 +92,8 @@ def whole_page(words: Words, title: str, body: Element, *about: Element) -> byte
 
 def h(tag: str, attributes: dict[str, str], *children: Content) -> Element:
     """Make an element of attributes and children, of which texts stay texts."""
-    element = etree.Element(tag, {name: fit(value) for name, value in attributes.items()})
-    for child in children:
-        if isinstance(child, str):
-            _append_text(element, fit(child))
-        elif child is not None:
-            element.append(child)
-    return element
-
-
-def _append_text(element: Element, text: str) -> None:
-    if len(element):
-        element[-1].tail = (element[-1].tail or "") + text
-    else:
-        element.text = (element.text or "") + text
+    held = (fit(child) if isinstance(child, str) else child for child in children if child is not None)
+    return _MAKER(tag, {name: fit(value) for name, value in attributes.items()}, *held)
 
 
 def _exchange(exchange: Exchange, words: Words) -> Element:
@@ -113,15 +103,14 @@ def _exchange(exchange: Exchange, words: Words) -> Element:
         {},
         h("h2", {"class": "question", "dir": "auto"}, exchange.question),
         h("p", {"class": "small"}, words("asked", date=words.day(exchange.asked_at))) if exchange.asked_at else None,
-        *_passage(exchange.selected_text, words),
+        h("p", {"class": "small"}, words("selected")) if exchange.selected_text else None,
+        _exact(exchange.selected_text) if exchange.selected_text else None,
         *(_answer(answer, words) if answer is not None else [h("p", {"class": "notice"}, words("no_answer"))]),
     )
 
 
-def _passage(text: str, words: Words) -> Iterator[Element]:
-    if text:
-        yield h("p", {"class": "small"}, words("selected"))
-        yield h("blockquote", {"class": "exact", "dir": "auto"}, text)
+def _exact(*quote: Content) -> Element:
+    return h("blockquote", {"class": "exact", "dir": "auto"}, *quote)
 
 
 def _answer(answer: ExportedAnswer, words: Words) -> Iterator[Element]:
@@ -168,7 +157,7 @@ def _disagreement(told: Disagreement, words: Words) -> Element:
     sides: list[Element] = []
     for each in told.get("positions", []):
         sides.append(h("p", {"class": "source", "dir": "auto"}, words.side(each)))
-        sides.append(h("blockquote", {"class": "exact", "dir": "auto"}, each["quote"]))
+        sides.append(_exact(each["quote"]))
     return h("div", {}, *sides) if sides else h("p", {"dir": "auto"}, told["reason"])
 
 
@@ -268,9 +257,7 @@ def _note(note: Note, words: Words, *, is_shown: bool) -> Element:
     quoted = (
         _table(note.rows[0], [h("tr", {}, *row) for row in rows])
         if rows
-        else h(
-            "blockquote",
-            {"class": "exact", "dir": "auto"},
+        else _exact(
             h("span", {"class": "around"}, f"…{around.before}") if around.before.strip() else None,
             *_highlighted(note.quote, note.highlight or (0, len(note.quote))),
             h("span", {"class": "around"}, f"{around.after}…") if around.after.strip() else None,
@@ -297,9 +284,8 @@ def _source(source: Source, words: Words) -> Element:
         return h("li", {"dir": "auto"}, where, h("br", {}), source["excerpt"])
     passage = source["passage"]
     context = [h("p", {"class": "context", "dir": "auto"}, each["text"]) for each in passage["context"]]
-    quote = passage["quote"]
-    shown = _highlighted(quote, in_quote(passage) or (0, 0))
-    return h("li", {"dir": "auto"}, where, *context, h("blockquote", {"class": "exact", "dir": "auto"}, *shown))
+    shown = _highlighted(passage["quote"], in_quote(passage) or (0, 0))
+    return h("li", {"dir": "auto"}, where, *context, _exact(*shown))
 
 
 def _steps(answer: ExportedAnswer, words: Words) -> Element:

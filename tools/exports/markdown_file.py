@@ -11,7 +11,6 @@ from urllib.parse import quote
 from markdown_it import MarkdownIt
 
 from answers.links import JOINER
-from graph.evidence import Source
 from text.mark_places import code_spans, follows_address, follows_fence
 from tools.exports.exported import Exchange, ExportedAnswer, ExportedSection, Mark, Note, Transcript, shown_of
 from tools.exports.markdown_tree import fit, is_safe
@@ -90,7 +89,7 @@ def _exchange(exchange: Exchange, words: Words) -> Iterator[str]:
     yield from _sections(answer, words)
     if answer.nearest:
         yield f"### {words('nearest')}"
-        yield "\n".join(f"- {_source(source, words)}" for source in answer.nearest)
+        yield "\n".join(f"- {plain(words.source(each))}: {plain(shown_of(each))}" for each in answer.nearest)
     if answer.disagreements:
         yield f"### {words('disagreements')}"
         yield "\n".join(f"- {plain(line)}" for each in answer.disagreements for line in words.sides(each))
@@ -175,10 +174,6 @@ def _footnote(note: Note, words: Words) -> str:
 
 
 _IN_ADDRESS = "!#$%&'()*+,-./:;=?@[]_~"
-
-
-def _source(source: Source, words: Words) -> str:
-    return f"{plain(words.source(source))}: {plain(shown_of(source))}"
 
 
 def _table(head: Sequence[object], rows: Iterable[Sequence[object]]) -> str:

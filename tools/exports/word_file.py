@@ -83,7 +83,6 @@ class _Footnotes:
         return paragraph
 
     def close(self) -> None:
-        """Write the part."""
         self.part._blob = etree.tostring(self._root, xml_declaration=True, encoding="UTF-8", standalone=True)
 
     def _note(self, number: int) -> etree._Element:

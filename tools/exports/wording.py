@@ -22,7 +22,8 @@ class Words:
 
     def __init__(self, language: Language) -> None:
         self.language = language
-        self._lines: Mapping[str, str] = _tables()[language]
+        lines = files(__package__).joinpath("wording.toml").read_text("utf-8")
+        self._lines: Mapping[str, str] = tomllib.loads(lines)[language]
 
     def __call__(self, line: str, /, **values: object) -> str:
         """Return a line with values in its places; what a value holds is never read as a place."""
@@ -136,11 +137,3 @@ def _path(title: str, headings: Iterable[str]) -> str:
 def words_of(language: Language) -> Words:
     """Return the words of a language."""
     return Words(language)
-
-
-@cache
-def _tables() -> Mapping[str, Mapping[str, str]]:
-    tables: dict[str, dict[str, str]] = tomllib.loads(
-        files(__name__.rpartition(".")[0]).joinpath("wording.toml").read_text("utf-8")
-    )
-    return tables

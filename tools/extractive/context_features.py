@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from graph.evidence import Segment
 from text.normal_forms import flatten
-from text.shapes import Shape
 from text.spellings import beside_numbers
 from text.words import QuestionTerms, comparable_text
 from tools.extractive.question_analysis import names_in, numbers_asked, numbers_in, share_missing
@@ -61,8 +60,6 @@ def find_contexts(segments: Sequence[Segment], pool: Sequence[CandidateSentence]
 
 
 CONTEXT_FEATURES = (
-    "heading_line",  # is a heading
-    "row",  # is a row of a table, below its header row
     "terms_beyond_title",  # share of the weight of the terms which the title lacks
     "terms_in_place",  # share of all terms, context included
     "heading_beyond_title",  # middle grams, which the title lacks, in the heading and in the header row
@@ -95,9 +92,6 @@ def context_columns(
         "titles": present_in(middle, [comparable_text(context.title).flat for context in table.contexts]),
         "headings": present_in(middle, [comparable_text(context.heading).flat for context in table.contexts]),
         "headers": present_in(middle, [comparable_text(context.header).flat for context in table.contexts]),
-        "heading_line": _shaped(pool, "heading"),
-        "row": _shaped(pool, "row")
-        * np.array([bool(context.header) for context in table.contexts])[table.of_candidate],
         "numbers_missing": _numbers_missing(question, pool, table),
         **_likeness(question, pool, table),
     }
@@ -109,13 +103,9 @@ def context_features(
     """Compute CONTEXT_FEATURES of the sentences that are read together, from the columns of each."""
     return {
         **_words(held),
-        **{name: held[name] for name in ("heading_line", "row", "numbers_missing", "likeness", "likeness_in_place")},
+        **{name: held[name] for name in ("numbers_missing", "likeness", "likeness_in_place")},
         "names_missing": _names_missing(question, segments, pool),
     }
-
-
-def _shaped(pool: Sequence[CandidateSentence], shape: Shape) -> Floats:
-    return np.array([candidate.shape == shape for candidate in pool], dtype=np.float64)
 
 
 def _words(held: Columns) -> Mapping[str, Floats]:

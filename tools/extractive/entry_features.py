@@ -31,15 +31,11 @@ ENTRY_FEATURES = (
     "code_in_term",
     "code_around",
     "has_term",  # the place and kind of the entry
-    "opens_term",
     "opens_block",
     "second",
     "opens_section",
-    "item",
     "code",
-    "labelled",
     "points_back",
-    "leads",
     "length",  # log of the characters
     "short",
     "foreign",  # no letter beyond ASCII where the question has some
@@ -47,20 +43,7 @@ ENTRY_FEATURES = (
 )
 
 
-TRAITS = (
-    "has_term",
-    "first",
-    "second",
-    "opens_section",
-    "item",
-    "code",
-    "row",
-    "labelled",
-    "points_back",
-    "leads",
-    "length",
-    "ascii",
-)
+TRAITS = ("has_term", "opens_block", "second", "opens_section", "code", "points_back", "length", "ascii")
 _LEADS: tuple[ContextRole, ...] = ("lead", "caption", "header", "label")
 
 
@@ -110,16 +93,14 @@ def _entry_table(text: str, start: int, blocks: tuple[SegmentBlock, ...], headin
     pairs = list(zip([None, *entries[:-1]], entries, strict=True)) if entries else []
     traits = {
         "has_term": [bool(each.term) for each in hung],
-        "first": [each.first for each in entries],
+        "opens_block": [each.first for each in entries],
         "second": [past is not None and past.first and not each.first for past, each in pairs],
         "opens_section": [
             past is not None and past.kind == "heading" and shape != "heading"
             for (past, _), shape in zip(pairs, shapes, strict=True)
         ],
-        **{shape: [each == shape for each in shapes] for shape in ("item", "code", "row")},
-        "labelled": ["label" in each.roles for each in hung],
+        "code": [each == "code" for each in shapes],
         "points_back": ["before" in each.roles for each in hung],
-        "leads": [each.leads for each in entries],
         "length": [len(each.text) for each in entries],
         "ascii": [each.text.isascii() for each in entries],
     }
@@ -197,16 +178,7 @@ def entry_features(
         )
         if wanted_code
         else none,
-        "has_term": trait["has_term"],
-        "opens_term": trait["has_term"] * trait["first"],
-        "opens_block": trait["first"],
-        "second": trait["second"],
-        "opens_section": trait["opens_section"],
-        "item": trait["item"],
-        "code": trait["code"],
-        "labelled": trait["labelled"],
-        "points_back": trait["points_back"],
-        "leads": trait["leads"],
+        **{name: trait[name] for name in ("has_term", "opens_block", "second", "opens_section", "code", "points_back")},
         "length": np.log(trait["length"]),
         "short": (trait["length"] < 30).astype(np.float64),
         "foreign": trait["ascii"] * (not question.isascii()),

@@ -23,14 +23,11 @@ WORDED = (
     "small_grams",  # the same over small and large character grams
     "large_grams",
     "bm25",
-    "before",  # middle gram cover of the sentence before, and after
-    "after",
+    "after",  # middle gram cover of the sentence after it
     "with_context",  # middle gram cover added by the sentence before, the first one and the heading
-    "only_here",  # middle grams that neither neighbour has
     "search_score",  # the segment's search score by the best segment's
     "search_odds",  # the log of their odds ratio
     "search_rank",  # reciprocal of the segment's rank by that score
-    "first",  # opens its segment
 )
 GRAM_SIZES = ("small", "middle", "large")
 FEATURES = (*WORDED, *CONTEXT_FEATURES, *ENTRY_FEATURES)
@@ -102,14 +99,11 @@ def compute_features(
         "small_grams": cover(idf(small), small),
         "large_grams": cover(idf(large), large),
         "bm25": _bm25(held["counts"], term_weight, held["lengths"]),
-        "before": cover(middle_weight, before),
         "after": cover(middle_weight, after),
         "with_context": cover(middle_weight, context) - grams,
-        "only_here": cover(middle_weight, middle & ~before & ~after),
         "search_score": (score / max(score.max(), 1e-9))[owner],
         "search_odds": (odds - odds.max())[owner],
         "search_rank": (1.0 / (1.0 + place))[owner],
-        "first": (~follows).astype(np.float64),
         **context_features(question, segments, pool, held),
         **entry_features(question, question_words, segments, pool, terms, term_weight),
     }

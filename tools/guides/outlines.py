@@ -52,7 +52,15 @@ def first_sentences(segments: Sequence[Segment]) -> list[GuideSentence]:
         for entry in entries_of(segment):
             is_answer = entry.asks or (is_answer and entry.kind != "heading")
             if not is_answer and _is_self_contained(entry):
-                found.setdefault(fold_case(entry.text), _sentence(segment, entry))
+                sentence = GuideSentence(
+                    segment_id=segment.segment_id,
+                    segment_index=segment.segment_index,
+                    page_idx=segment.page_idx,
+                    start=entry.start,
+                    end=entry.end,
+                    text=entry.text,
+                )
+                found.setdefault(fold_case(entry.text), sentence)
             if len(found) == MOST_SENTENCES:
                 return list(found.values())
     return list(found.values())
@@ -65,17 +73,6 @@ def _is_self_contained(entry: Entry) -> bool:
         return False
     length = len(entry.text) + len(_DENSE.findall(entry.text))
     return SHORTEST <= length <= LONGEST and _ENDS.search(entry.text) is not None and not _ADDRESS.search(entry.text)
-
-
-def _sentence(segment: Segment, entry: Entry) -> GuideSentence:
-    return GuideSentence(
-        segment_id=segment.segment_id,
-        segment_index=segment.segment_index,
-        page_idx=segment.page_idx,
-        start=entry.start,
-        end=entry.end,
-        text=entry.text,
-    )
 
 
 def guide_outline(segments: Sequence[Segment]) -> list[GuideHeading]:

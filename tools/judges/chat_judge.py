@@ -12,7 +12,7 @@ from graph.ports import CitedEntry, Judgement, OpenClaim
 from graph.usage import Meter
 from text.normal_forms import without_surrogates
 from tools.judges.judge_batches import CLAIM_TOKENS, Batch, judge_batches, judge_version, worth_asking
-from tools.llm.model_endpoint import ALTERNATIVES, Endpoint, RetryPolicy
+from tools.llm.model_endpoint import ALTERNATIVES, Endpoint
 from tools.llm.model_reply import ReplyEnd, ReplyText, ReplyTokens
 from tools.llm.prompting import cut_to_tokens, estimate_tokens, messages, one_line, sanitize
 from tools.llm.reply_schemas import judging_schema
@@ -50,8 +50,8 @@ class _Reply:
 class ChatJudge:
     """A Judge that asks a chat model. Keep it for the life of the process: it remembers which request format works."""
 
-    def __init__(self, model: ModelSettings, *, retry: RetryPolicy | None = None) -> None:
-        self._endpoint = Endpoint(model, model.model, temperature=0.0, retry=retry)
+    def __init__(self, model: ModelSettings) -> None:
+        self._endpoint = Endpoint(model, model.model, temperature=0.0)
         self.name = model.model
         self._room = max(FEWEST_TOKENS, model.context_tokens * 3 // 4 - estimate_tokens(PROMPT.text))
         self._most = max(1, min(MOST_CLAIMS, model.context_tokens // 4 // REPLY_TOKENS))

@@ -67,12 +67,11 @@ class _Response:
 class ClassificationEndpoint:
     """The classifier behind ``judge.base_url``. Keep it for the life of the process; it keeps no connection."""
 
-    def __init__(self, settings: JudgeSettings, *, seconds: float, first_wait: float = FIRST_WAIT) -> None:
+    def __init__(self, settings: JudgeSettings, *, seconds: float) -> None:
         self._url = f"{(settings.base_url or '').rstrip('/').removesuffix('/predict')}/predict"
         self._key = settings.api_key.get_secret_value()
         self._model = settings.model
         self._seconds = seconds
-        self._first_wait = first_wait
         self._client: httpx2.AsyncClient | None = None
 
     async def classify(self, pairs: Sequence[Pair], *, meter: Meter) -> list[Scores]:
@@ -89,7 +88,7 @@ class ClassificationEndpoint:
                 return _read_scores(response.body, len(pairs))
             failure = _failure(response)
             wait = response.wait if response is not None else None
-            wait = self._first_wait * 2**attempt if wait is None else wait
+            wait = FIRST_WAIT * 2**attempt if wait is None else wait
             if not failure.retryable or wait > LONGEST_WAIT:
                 break
             if attempt + 1 < ATTEMPTS:
@@ -202,10 +201,8 @@ class JudgeMisconfigured(ConfigurationError, DependencyFailed):
 class EntailmentJudge:
     """A Judge with as many pairs in a request as the endpoint accepts. Keep it for the life of the process."""
 
-    def __init__(
-        self, settings: JudgeSettings, *, seconds: float = JUDGE_SECONDS, first_wait: float = FIRST_WAIT
-    ) -> None:
-        self._endpoint = ClassificationEndpoint(settings, seconds=seconds, first_wait=first_wait)
+    def __init__(self, settings: JudgeSettings, *, seconds: float = JUDGE_SECONDS) -> None:
+        self._endpoint = ClassificationEndpoint(settings, seconds=seconds)
         self.name = settings.model
         # Labels could be given meanings: results of exams are kept under this digest.
         self.version = judge_version(

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from graph.reasons import Reason
+from prompts import lines
 from tools.judges.exam import Exam
 from tools.judges.exam_marking import LanguageResult
 from tools.judges.exam_store import StoredExam
-from tools.llm.prompting import LANGUAGES
 
 ELSEWHERE = 2  # languages in which a judge must have passed to have a say in one that the exam has no claims in
 
@@ -64,5 +64,5 @@ def no_judge(language: str, why: str) -> Reason:
 
 def language_names(languages: Sequence[str]) -> str:
     """Return the English names of languages (ISO 639-1) as a list in words."""
-    names = [LANGUAGES.get(code, code) for code in languages]
+    names = [lines("en").languages.get(code, code) for code in languages]
     return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else names[0]

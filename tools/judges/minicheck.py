@@ -13,7 +13,7 @@ from graph.errors import ModelReplyInvalid
 from graph.ports import Judgement, OpenClaim
 from graph.usage import Meter
 from tools.judges.judge_batches import CLAIM_TOKENS, judge_batches, judge_version, passage, plain_text, worth_asking
-from tools.llm.model_endpoint import ALTERNATIVES, Endpoint, RetryPolicy
+from tools.llm.model_endpoint import ALTERNATIVES, Endpoint
 from tools.llm.model_reply import ReplyText, ReplyTokens
 from tools.llm.prompting import cut_to_tokens, estimate_tokens, sanitize
 from tools.llm.token_odds import TokenOdds, joined_bytes, word_probability
@@ -32,8 +32,8 @@ class MiniCheckJudge:
     The system message that the model was trained with is for its server to add, by its template of a chat.
     """
 
-    def __init__(self, model: ModelSettings, *, retry: RetryPolicy | None = None) -> None:
-        self._endpoint = Endpoint(model, model.model, temperature=0.0, retry=retry)
+    def __init__(self, model: ModelSettings) -> None:
+        self._endpoint = Endpoint(model, model.model, temperature=0.0)
         self.name = model.model
         self._room = model.context_tokens * 3 // 4 - estimate_tokens(PROMPT)
         self.version = judge_version(

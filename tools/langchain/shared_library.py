@@ -7,15 +7,13 @@ Its connections belong to the event loop that opened them. Synchronous code has 
 import asyncio
 from collections.abc import Awaitable, Callable
 from concurrent.futures import Future
-from contextlib import AbstractAsyncContextManager, AsyncExitStack
+from contextlib import AsyncExitStack
 from dataclasses import dataclass
-from functools import partial
 from threading import Lock, Thread
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, TypeVar
 
-from tools.langchain.own_loop import await_on, wait_on
-from tools.langchain.vector_store import library_vector_store
+from tools.langchain.vector_store import library_vector_store, wait_on
 from tools.process.library import Library, open_library
 from tools.settings import Settings, load_settings
 
@@ -60,7 +58,7 @@ class SharedLibrary:
     async def arun(self, work: Callable[[Library], Awaitable[T]]) -> T:
         """Do work with the library as ``run`` does, and await it on whatever event loop runs."""
         opened = await asyncio.shield(asyncio.wrap_future(self._open()))
-        return await await_on(opened.loop, opened.do(work))
+        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(opened.do(work), opened.loop))
 
     def vector_store(self, workspace: str = "default") -> "PGVectorStore":
         """Open a workspace as LangChain's ``PGVectorStore``, which is closed with the library.
@@ -68,11 +66,10 @@ class SharedLibrary:
         Its synchronous and its asynchronous methods work from anywhere; those that add or delete raise. Raises as
         ``run`` does, NotFound for an unknown workspace, ConfigurationError if the database has no pgvector.
         """
-        return self._enter(partial(_store_of, workspace=workspace))
-
-    def _enter(self, opening: Callable[[Library], AbstractAsyncContextManager[T]]) -> T:
         opened = self._open().result()
-        return wait_on(opened.loop, opened.stores.enter_async_context(opening(opened.library)))
+        library = opened.library
+        store = library_vector_store(library.database, library.workspaces, library.embedder, workspace)
+        return wait_on(opened.loop, opened.stores.enter_async_context(store))
 
     def close(self) -> None:
         """Close the library and end its thread; call it from another thread than work is done in."""
@@ -118,7 +115,3 @@ class SharedLibrary:
             closing = asyncio.Event()
             opening.set_result(_Opened(library, asyncio.get_running_loop(), stores, closing))
             await closing.wait()
-
-
-def _store_of(library: Library, *, workspace: str) -> AbstractAsyncContextManager["PGVectorStore"]:
-    return library_vector_store(library.database, library.workspaces, library.embedder, workspace)

@@ -6,16 +6,15 @@ private documents are for their owners.
 """
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import psycopg
 from langchain_core.embeddings import Embeddings
 
 from graph.errors import ConfigurationError
 from tools.embeddings.embedder import Embedder
-from tools.langchain.own_loop import await_on, wait_on
 from tools.storage.database import Database
 from tools.storage.partitions import Place, ensure_view, view_name
 from tools.storage.tenants import Workspaces
@@ -23,11 +22,27 @@ from tools.storage.tenants import Workspaces
 if TYPE_CHECKING:
     from langchain_postgres import PGVectorStore
 
+T = TypeVar("T")
 METADATA = [
     "document_id", "segment_index", "start_offset", "end_offset", "page_idx", "heading", "title", "slug", "url",
     "source_type",
 ]  # fmt: skip
 _OPTIONS = "-c default_transaction_read_only=on -c jit=off -c hnsw.ef_search=100 -c hnsw.iterative_scan=strict_order"
+
+
+def wait_on(loop: asyncio.AbstractEventLoop, work: Coroutine[Any, Any, T]) -> T:
+    """Do work on the event loop of another thread and block until it is done.
+
+    Raises RuntimeError on the loop itself, which would wait for itself, and what the work raises.
+    """
+    if asyncio._get_running_loop() is loop:
+        work.close()
+        raise RuntimeError("This would wait for itself: await the asynchronous method instead.")
+    doing = asyncio.run_coroutine_threadsafe(work, loop)
+    try:
+        return doing.result()
+    finally:
+        doing.cancel()  # where the wait was interrupted
 
 
 @asynccontextmanager
@@ -80,31 +95,20 @@ async def library_vector_store(
 
 
 class LibraryEmbeddings(Embeddings):
-    """The deployment's embedder as LangChain's ``Embeddings``, made on the event loop that the embedder belongs to."""
+    """The deployment's embedder as LangChain's ``Embeddings``, made on the event loop that the embedder belongs to.
+
+    Their asynchronous methods call these in another thread, as LangChain's own do.
+    """
 
     def __init__(self, embedder: Embedder) -> None:
         self._embedder = embedder
         self._loop = asyncio.get_running_loop()
 
-    async def aembed_documents(self, texts: list[str]) -> list[list[float]]:
-        """Embed each text as a unit vector. Raises EmbeddingUnavailable."""
-        return await await_on(self._loop, self._embed(texts))
-
-    async def aembed_query(self, text: str) -> list[float]:
-        """Embed a question. Raises EmbeddingUnavailable."""
-        return await await_on(self._loop, self._embed_question(text))
-
     def embed_documents(self, texts: list[str]) -> list[list[float]]:
-        """Embed texts from synchronous code."""
-        return wait_on(self._loop, self._embed(texts))
+        """Embed each text as a unit vector. Raises EmbeddingUnavailable."""
+        return [row.tolist() for row in wait_on(self._loop, self._embedder.embed(texts))]
 
     def embed_query(self, text: str) -> list[float]:
-        """Embed a question from synchronous code."""
-        return wait_on(self._loop, self._embed_question(text))
-
-    async def _embed_question(self, text: str) -> list[float]:
-        vector: list[float] = (await self._embedder.embed_question(text)).tolist()
+        """Embed a question. Raises EmbeddingUnavailable."""
+        vector: list[float] = wait_on(self._loop, self._embedder.embed_question(text)).tolist()
         return vector
-
-    async def _embed(self, texts: list[str]) -> list[list[float]]:
-        return [row.tolist() for row in await self._embedder.embed(texts)]

@@ -144,11 +144,10 @@ WHERE d.document_id = %(document_id)s AND s.workspace = %(workspace)s AND {_REAC
 ORDER BY s.segment_index
 """
 # Of a document with an owner, the others who may read it may change nothing.
-_CHANGEABLE = f"d.document_id = %(document_id)s AND {_REACHED} AND coalesce(d.owner, %(user)s) = %(user)s"
-_DELETE = f"UPDATE documents AS d SET deleted_at = now() WHERE {_CHANGEABLE}"
-_DELETE_SOME = f"""
+_CHANGEABLE = f"{_REACHED} AND coalesce(d.owner, %(user)s) = %(user)s"
+_DELETE = f"""
 UPDATE documents AS d SET deleted_at = now()
-WHERE d.document_id = ANY(%(ids)s::uuid[]) AND {_REACHED} AND coalesce(d.owner, %(user)s) = %(user)s
+WHERE d.document_id = ANY(%(ids)s::uuid[]) AND {_CHANGEABLE}
 RETURNING d.document_id::text
 """
 _RESTORE = f"""
@@ -158,7 +157,7 @@ WHERE d.workspace = %(workspace)s AND d.document_id = ANY(%(ids)s::uuid[])
   AND coalesce(d.owner, %(user)s) = %(user)s
 RETURNING d.document_id::text
 """
-_OWNER = f"SELECT d.owner FROM documents AS d WHERE {_CHANGEABLE} FOR UPDATE"
+_OWNER = f"SELECT d.owner FROM documents AS d WHERE d.document_id = %(document_id)s AND {_CHANGEABLE} FOR UPDATE"
 _FOLLOWED = "SELECT EXISTS (SELECT FROM places WHERE workspace = %(workspace)s AND document_id = %(document_id)s)"
 _SET_READERS = """
 UPDATE documents SET readers = %(readers)s, updated_at = now()
@@ -349,14 +348,14 @@ class Documents:
 
     async def delete(self, identity: Identity, document_id: str) -> None:
         """Hide a document at once; ``purge`` removes it later. Raises NotFound."""
-        row = await self._document_key(identity, document_id)
-        if await self._database.execute(_DELETE, row) == 0:
+        key = await self._document_key(identity, document_id)
+        if not await self.delete_some(identity, [key["document_id"]]):
             raise _unknown(document_id)
 
     async def delete_some(self, identity: Identity, document_ids: Sequence[str]) -> Sequence[str]:
         """Hide documents at once, and return which; others than these the identity may not delete."""
         row = {**await self._scope(identity), "ids": list(document_ids)}
-        return [found[0] for found in await self._database.fetch_all(_DELETE_SOME, row)]
+        return [found[0] for found in await self._database.fetch_all(_DELETE, row)]
 
     async def restore(self, identity: Identity, document_ids: Sequence[str]) -> Sequence[str]:
         """Bring documents back that were deleted within the last hour and are not purged; return which."""

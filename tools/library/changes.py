@@ -75,10 +75,7 @@ class IngestedArchive:
 
 @dataclass(frozen=True, slots=True)
 class ComparedDocument:
-    """A document with the change that storing it makes, and the number of its stored segments.
-
-    ``refusal`` is why it may not be stored.
-    """
+    """A document with the change that storing it makes, its stored segments' number, and why it may not be stored."""
 
     document: ReadyDocument
     change: Change
@@ -94,21 +91,6 @@ class ComparedDocument:
     def is_new_text(self) -> bool:
         """Whether its segments have to be written."""
         return self.change in ("created", "replaced")
-
-    def outcome(self, drafts: Mapping[str, PackedDocument]) -> Ingested | InvalidRequest:
-        """Return the result for the document, valid once its changes are written."""
-        if self.refusal is not None:
-            return self.refusal
-        document, fields = self.document, self.document.fields
-        return Ingested(
-            document.document_id,
-            document.name,
-            fields.title,
-            _STATUS[self.change],
-            drafts[document.document_id].segments if self.is_new_text else self.segments,
-            fields.left_out,
-            list(document.warnings),
-        )
 
 
 async def compare_documents(
@@ -181,9 +163,22 @@ async def tell_changes(
     """Tell what became of documents, and of each that was written which others are similar to it."""
     written = [each.document.document_id for each in changes if each.writes]
     similar = await find_similar(connection, workspace, identity, written) if written else {}
-    return [
-        replace(outcome, similar_to=similar[outcome.document_id])
-        if isinstance(outcome, Ingested) and outcome.document_id in similar
-        else outcome
-        for outcome in (each.outcome(drafts) for each in changes)
-    ]
+    told: list[Ingested | InvalidRequest] = []
+    for each in changes:
+        if each.refusal is not None:
+            told.append(each.refusal)
+            continue
+        document, fields = each.document, each.document.fields
+        told.append(
+            Ingested(
+                document.document_id,
+                document.name,
+                fields.title,
+                _STATUS[each.change],
+                drafts[document.document_id].segments if each.is_new_text else each.segments,
+                fields.left_out,
+                list(document.warnings),
+                similar.get(document.document_id, []),
+            )
+        )
+    return told

@@ -122,10 +122,7 @@ class ClaimedFile:
 
 
 async def load_document(database: Database, file: ClaimedFile, *, max_bytes: int) -> WiredDocument:
-    """Load what a file holds: from the database, or from the path that its job names.
-
-    Raises LeaseLost, and UnreadableDocument where the path can't be read here.
-    """
+    """Load what a file holds, from the database or its path. Raises LeaseLost, UnreadableDocument."""
     async with database.connection() as connection:
         found = await connection.execute(_UPLOAD, file.row, binary=True)
         row = await found.fetchone()

@@ -111,10 +111,7 @@ class Collections:
     async def create(
         self, identity: Identity, name: str, *, shared: bool = False, document_ids: Sequence[str] = ()
     ) -> Collection:
-        """Make a collection. Documents that the identity may not read are left out.
-
-        Raises InvalidRequest where the identity has too many, DiskLow.
-        """
+        """Make a collection of documents that the identity may read. Raises InvalidRequest for too many, DiskLow."""
         await self._database.require_room()
         collection_id = uuid4()
         row = {

@@ -5,7 +5,7 @@ What is stored already under a document's id decides whether it is cut into segm
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Iterable, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import asdict, dataclass, replace
 from typing import NamedTuple
@@ -20,7 +20,6 @@ from tools.library.reading import (
     Reading,
     WiredDocument,
     read_document,
-    read_unembedded,
     silent,
     wired_sources,
 )
@@ -32,8 +31,7 @@ from tools.settings import STATIC, Settings
 from tools.storage.database import Database
 
 READ_AHEAD = 8  # files for each process that reads
-# Loaded at once, and in a thread also read at once: a hop between threads costs as much as reading a short text.
-LOADED_DOCUMENTS, LOADED_BYTES = 200, 1_000_000
+LOADED_DOCUMENTS, LOADED_BYTES = 200, 1_000_000  # at once
 BATCH_DOCUMENTS = 200  # of one transaction
 BATCH_BYTES = 32_000_000  # of their rows and originals
 
@@ -54,10 +52,7 @@ class _Known(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ReadItem:
-    """What was read of a source, which may hold several documents: one of these, or the error.
-
-    ``number`` is that of the source, from 0.
-    """
+    """What was read of a source by its number, from 0: one of its documents, or the error."""
 
     name: str
     number: int
@@ -96,14 +91,10 @@ class DocumentReader:
         Raises InvalidRequest, UnreadableDocument, DatabaseUnavailable.
         """
         known = (await self._known(workspace, [document.document_id])).get(document.document_id, _Known())
-        known_hash = None if whole else known.content_hash
-        how = replace(self._how, workspace=workspace, user=user, known_hash=known_hash)
-        document = document.called(known.title)
-        if self._sandbox is None:
-            return await asyncio.to_thread(
-                lambda: self._with_original(read_document(document, how, on_progress), document)
-            )
-        return await self._read_in(self._sandbox, document, how, on_progress)
+        if whole:
+            known = known._replace(content_hash=None)
+        how = replace(self._how, workspace=workspace, user=user)
+        return await self._read(document, how, known, on_progress)
 
     async def read_batches(
         self, workspace: int, user: str, sources: Sequence[UnreadDocument], *, unpack: bool
@@ -143,55 +134,40 @@ class DocumentReader:
     ) -> AsyncGenerator[ReadItem]:
         """Yield what is read of each document of the sources, in order, and go on reading meanwhile."""
         how = replace(self._how, workspace=workspace, user=user)
-        ahead: deque[asyncio.Task[list[ReadItem]]] = deque()
+        ahead: deque[asyncio.Task[ReadItem]] = deque()
         documents = wired_sources(sources, max_bytes=how.max_bytes, unpack=unpack)
         try:
             while loaded := await asyncio.to_thread(_load_some, documents):
-                known = await self._known(workspace, [wired.document_id for _, _, wired in loaded])
-                for part in [loaded] if self._sandbox is None else [[each] for each in loaded]:
-                    ahead.append(asyncio.create_task(self._read_loaded(part, how, known)))
+                stored = await self._known(workspace, [wired.document_id for _, _, wired in loaded])
+                for each in loaded:
+                    known = stored.get(each[2].document_id, _Known())
+                    ahead.append(asyncio.create_task(self._read_loaded(each, how, known)))
                     if len(ahead) > self._ahead:
-                        for item in await ahead.popleft():
-                            yield item
+                        yield await ahead.popleft()
             while ahead:
-                for item in await ahead.popleft():
-                    yield item
+                yield await ahead.popleft()
         finally:
             await cancel_and_wait(*ahead)
 
-    async def _read_loaded(self, loaded: Sequence[Loaded], how: Reading, known: Mapping[str, _Known]) -> list[ReadItem]:
-        stored = [known.get(wired.document_id, _Known()) for _, _, wired in loaded]
-        hows = [replace(how, known_hash=each.content_hash) if each.content_hash else how for each in stored]
-        loaded = [
-            (name, number, wired.called(each.title)) for (name, number, wired), each in zip(loaded, stored, strict=True)
-        ]
-        if self._sandbox is None:
-            return await asyncio.to_thread(self._read_all_here, loaded, hows)
-        [(name, number, wired)], [how] = loaded, hows
+    async def _read_loaded(self, loaded: Loaded, how: Reading, known: _Known) -> ReadItem:
+        name, number, wired = loaded
         try:
-            return [ReadItem(name, number, await self._read_in(self._sandbox, wired, how))]
+            return ReadItem(name, number, await self._read(wired, how, known))
         except CitewellError as error:
-            return [ReadItem(name, number, error)]
+            return ReadItem(name, number, error)
 
-    def _read_all_here(self, loaded: Sequence[Loaded], hows: Sequence[Reading]) -> list[ReadItem]:
-        documents = [wired for _, _, wired in loaded]
-        return [
-            ReadItem(name, number, read if isinstance(read, CitewellError) else self._with_original(read, wired))
-            for (name, number, wired), read in zip(
-                loaded, read_unembedded(list(zip(documents, hows, strict=True))), strict=True
-            )
-        ]
-
-    async def _read_in(
-        self, sandbox: Sandbox, document: WiredDocument, how: Reading, on_progress: Progress = silent
+    async def _read(
+        self, document: WiredDocument, how: Reading, known: _Known, on_progress: Progress = silent
     ) -> ReadFile:
-        file = await sandbox.read(document, how, on_progress)
-        return await asyncio.to_thread(self._with_original, file, document)
-
-    def _with_original(self, file: ReadFile, document: WiredDocument) -> ReadFile:
+        how = replace(how, known_hash=known.content_hash)
+        document = document.called(known.title)
+        if self._sandbox is None:
+            file = await asyncio.to_thread(read_document, document, how, on_progress)
+        else:
+            file = await self._sandbox.read(document, how, on_progress)
         if document.is_text or not self._originals.keeps:
             return file
-        return replace(file, ready=file.ready.with_original(document.data))
+        return await asyncio.to_thread(lambda: replace(file, ready=file.ready.with_original(document.data)))
 
     async def _known(self, workspace: int, document_ids: Iterable[str]) -> dict[str, _Known]:
         ids = [each for each in map(as_uuid, document_ids) if each is not None]

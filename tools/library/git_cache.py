@@ -65,10 +65,7 @@ class GitCache:
             os.close(lock)
 
     def hold(self) -> None:
-        """Keep what is there until ``release``. Call it while ``fetching``: then nobody collects.
-
-        Raises DependencyFailed where somebody collects all the same.
-        """
+        """Keep what is there until ``release``; call it while ``fetching``. Raises DependencyFailed."""
         if self._reading is None:
             self._reading = _lock(_read_lock(self.folder), fcntl.LOCK_SH)
             if self._reading is None:

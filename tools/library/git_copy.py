@@ -87,10 +87,7 @@ def _opened(folder: int, path: str | PurePath) -> Iterator[int]:
 
 
 def _paths(git: int) -> Iterator[str | None]:
-    """Yield the files to copy, and None for each folder of refs.
-
-    Where git moves what is in one file to another, the one that it removes comes first.
-    """
+    """Yield the files to copy, of two that git moves between the source first, and None for each folder of refs."""
     yield "HEAD"
     folders = ["refs"]
     while folders:

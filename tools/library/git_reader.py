@@ -180,16 +180,16 @@ class GitReader(SourceReader):
             start = at + len(header)
             contents[file.path] = output[start : start + file.size]
             at = start + file.size + 1
-        return [self._document(path, contents.get(path)) for path in paths]
+        return [
+            NewDocument(data=contents[path], name=path, source_type="file")
+            if path in contents
+            else too_large(self._blobs[path].size, self._max_bytes)
+            for path in paths
+        ]
 
     async def close(self) -> None:
         """Let what was listed go with the next commit."""
         self._cache.release()
-
-    def _document(self, path: str, data: bytes | None) -> ReadFile:
-        if data is None:
-            return too_large(self._blobs[path].size, self._max_bytes)
-        return NewDocument(data=data, name=path, source_type="file")
 
     async def _git(
         self, *arguments: str, options: Sequence[str] = (), given: bytes = b"", seconds: float = READ_SECONDS
@@ -262,10 +262,7 @@ def _inherited() -> dict[str, str]:
 
 
 def disk_path(url: str) -> Path | None:
-    """Return the path on this machine that an address of ``as_git_url`` names, without links; None of https:.
-
-    Blocks. Raises InvalidRequest.
-    """
+    """Return the path on this machine that a git address names; None of https:. Blocks. Raises InvalidRequest."""
     return None if url.startswith("https:") else resolved_path(unquote(urlsplit(url).path))
 
 

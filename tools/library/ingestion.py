@@ -34,7 +34,7 @@ from tools.library.new_documents import NewDocument, ReadyDocument, UnreadDocume
 from tools.library.ownership import refusal_to_store
 from tools.library.reading import Progress, ReadFile, WiredDocument, cut_file, silent
 from tools.library.sandbox import Sandbox
-from tools.library.versions import KeptText, Versions
+from tools.library.versions import Versions
 from tools.originals.originals import Originals
 from tools.retrieval.indexing import index_terms_anew, maintain
 from tools.retrieval.placing import move_if_outgrown
@@ -126,7 +126,23 @@ class Ingestor:
 
         Raises NotFound for an unknown document or version, or a document of another user, and as ``ingest`` does.
         """
-        return await self._store_kept(identity, document_id, await self._versions.load(identity, document_id, version))
+        kept = await self._versions.load(identity, document_id, version)
+        workspace = await self._workspaces.number(identity.workspace)
+        async with self._database.connection() as connection:
+            stored = (await read_stored_documents(connection, workspace, [document_id]))[document_id]
+        fields = replace(stored.fields, **kept.fields)
+        ready = ReadyDocument(document_id, fields.title, fields, kept.content_hash)
+        file = await asyncio.to_thread(
+            cut_file, workspace, ready, kept.spans, kept.text, vectors=self._database.has_vectors
+        )
+
+        async def again(_: str) -> ReadFile:
+            return file
+
+        [outcome] = await self.store(identity, [file], again)
+        report = _raised(outcome)
+        await self.maintain(identity.workspace)
+        return report
 
     async def rename(self, identity: Identity, document_id: str, title: str) -> None:
         """Give a document another title, which that of its file does not replace when it is read anew.
@@ -159,24 +175,6 @@ class Ingestor:
                 await connection.execute(_RENAME, row)
                 await index_terms_anew(connection, workspace, packed)
         return True
-
-    async def _store_kept(self, identity: Identity, document_id: str, kept: KeptText) -> Ingested:
-        workspace = await self._workspaces.number(identity.workspace)
-        async with self._database.connection() as connection:
-            stored = (await read_stored_documents(connection, workspace, [document_id]))[document_id]
-        fields = replace(stored.fields, **kept.fields)
-        ready = ReadyDocument(document_id, fields.title, fields, kept.content_hash)
-        file = await asyncio.to_thread(
-            cut_file, workspace, ready, kept.spans, kept.text, vectors=self._database.has_vectors
-        )
-
-        async def again(_: str) -> ReadFile:
-            return file
-
-        [outcome] = await self.store(identity, [file], again)
-        report = _raised(outcome)
-        await self.maintain(identity.workspace)
-        return report
 
     async def ingest_many(
         self,

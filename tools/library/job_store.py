@@ -257,10 +257,7 @@ class Jobs:
             await connection.execute(NOTIFY, [WORK])
 
     async def wait_for_end(self, job_id: str, seconds: float) -> list[JobFile] | None:
-        """Wait until each file of a job is stored, refused or waits for something.
-
-        Returns the files; None where it takes too long, or where the job was cancelled.
-        """
+        """Wait for a job's files and return them; None where it takes too long, or where the job was cancelled."""
         until = asyncio.get_running_loop().time() + seconds
         with self._notifications.subscribe(job_id) as wakeup:
             while True:

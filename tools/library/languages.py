@@ -37,10 +37,7 @@ class SampledLanguages:
         self._known: OrderedDict[Identity, tuple[float, tuple[str, ...]]] = OrderedDict()
 
     async def __call__(self, identity: Identity) -> tuple[str, ...]:
-        """Return ISO 639-1 codes, the most common first; none for an empty library.
-
-        Raises NotFound for an unknown workspace, DatabaseUnavailable.
-        """
+        """Return ISO 639-1 codes, the most common first. Raises NotFound, DatabaseUnavailable."""
         now = time.monotonic()
         known = self._known.get(identity)
         if known is not None and now - known[0] < KEPT_SECONDS:

@@ -67,10 +67,7 @@ class McpLibrary:
     async def search_mcp(
         self, query: str, identity: Identity, *, top_k: int, min_score: float, seconds: float | None
     ) -> McpSearchResult:
-        """Ask all servers at once, store what they return, and rank its segments.
-
-        Raises what storing and searching raise.
-        """
+        """Ask all servers at once, store what they return, and rank it. Raises what storing and searching raise."""
         with retrieval_span("mcp", query, top_k=top_k) as found:
             result = await self._search(query, identity, top_k, min_score, seconds)
             found(result)

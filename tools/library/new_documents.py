@@ -96,10 +96,7 @@ class DocumentFields:
 
 @dataclass(frozen=True, slots=True)
 class ReadyDocument:
-    """A validated document without its text; ``original`` is the file to keep with it.
-
-    ``warnings`` say what may be wrong in the text.
-    """
+    """A validated document without its text, with the file to keep and what may be wrong in the text."""
 
     document_id: str
     name: str
@@ -115,10 +112,7 @@ class ReadyDocument:
         )
 
     def with_original(self, data: bytes | None) -> "ReadyDocument":
-        """Add the file that the document was read from; None where it was given as text.
-
-        What is stored for a time only, such as a result of the web search, keeps none.
-        """
+        """Add the file that the document was read from; none to what is stored for a time only."""
         if data is None or self.fields.expires_at is not None:
             return self
         original = NewOriginal.of(data)
@@ -186,10 +180,7 @@ def make_ready(
 
 
 def fields_of_request(new: NewDocument) -> dict[str, Any]:
-    """Return the fields of a document on which no file has a say: who may read it, where, and how long.
-
-    Raises InvalidRequest.
-    """
+    """Return the fields on which no file has a say: who may read it, where, and how long. Raises InvalidRequest."""
     space: Space = new.space or {"id": None, "slug": None}
     return {
         "space_id": _short("space.id", space.get("id")),

@@ -84,10 +84,7 @@ WHERE workspace = %(workspace)s AND document_id = %(document_id)s AND owner IS D
 async def change_owner(
     database: Database, workspaces: Workspaces, identity: Identity, document_id: str, owner: str | None
 ) -> None:
-    """Make somebody a document's owner, or with None the whole workspace.
-
-    Raises NotFound, NotPermitted, and InvalidRequest for a name that can't be a user's.
-    """
+    """Make somebody a document's owner; None: the whole workspace. Raises NotFound, NotPermitted, InvalidRequest."""
     if owner is not None:
         try:
             checked_identity(identity.workspace, owner)

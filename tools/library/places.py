@@ -19,10 +19,7 @@ from tools.parsers.canonical_text import PAGE_BREAK
 
 
 class PlaceBox(TypedDict):
-    """A rectangle on a page as it is shown, in points from the upper left corner.
-
-    ``width`` and ``height`` are those of the page.
-    """
+    """A rectangle on a page of some width and height as shown, in points from the upper left corner."""
 
     page_idx: int
     left: float

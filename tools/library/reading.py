@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import datetime
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 from uuid import uuid4
 
 import numpy as np
@@ -96,10 +96,7 @@ class WiredDocument:
 
 
 def wired_documents(new: NewDocument, name: str, *, max_bytes: int) -> Iterator[tuple[str, WiredDocument]]:
-    """Yield a document, or those of an archive, each with its name; those that can't be read will say so when read.
-
-    Raises InvalidRequest, UnreadableDocument.
-    """
+    """Yield a document, or those of an archive, with their names. Raises InvalidRequest, UnreadableDocument."""
     for path, each in documents_in(new, max_bytes=max_bytes):
         below = "/".join(filter(None, (name, path)))
         yield below, WiredDocument.refused(below, each) if isinstance(each, CitewellError) else WiredDocument.of(each)
@@ -168,11 +165,18 @@ class ReadFile:
 
 
 def read_document(document: WiredDocument, how: Reading, on_progress: Progress = silent) -> ReadFile:
-    """Read a document. Takes CPU time: run it in a thread.
-
-    Raises InvalidRequest, UnreadableDocument, DocumentTooExpensive, and whatever a parser does.
-    """
-    file = _cut(_parse(document, how), how)
+    """Read a document; takes CPU time. Raises InvalidRequest, UnreadableDocument, and whatever a parser does."""
+    recognition = None if how.recognition is None else Recognition(**how.recognition)
+    new = document.document()
+    size = SegmentSize.parse(how.sizes.get(new.dialect or "*", how.sizes["*"]))
+    ready, parsed = make_ready(new, size, max_bytes=how.max_bytes, recognition=recognition)
+    _check_extent(ready, parsed, how)
+    if document.given_title is not None:
+        ready = ready.called(document.given_title)
+    if ready.content_hash == how.known_hash:
+        return ReadFile(ready, None)
+    spans = segment(parsed, size, count_tokens)
+    file = cut_file(how.workspace, ready, spans, parsed.text, vectors=how.vectors)
     if how.dimension is None or not file.texts:
         return file
     model = _static(how.dimension)
@@ -181,51 +185,6 @@ def read_document(document: WiredDocument, how: Reading, on_progress: Progress =
         on_progress(start, len(file.texts))
         vectors += list(model.pooled(file.texts[start : start + EMBEDDED_AT_ONCE]))
     return file.with_vectors(how.workspace, vectors)
-
-
-def read_unembedded(documents: Sequence[tuple[WiredDocument, Reading]]) -> Iterator[ReadFile | CitewellError]:
-    """Yield documents as ``read_document`` reads them, but for their vectors, or why they can't be read.
-
-    All are parsed before the first is cut: with its code still in the processor's caches, a step on short texts takes
-    two thirds of the time.
-    """
-    parsed = [_parsed_or_error(document, how) for document, how in documents]
-    for (_, how), each in zip(documents, parsed, strict=True):
-        yield each if isinstance(each, CitewellError) else _cut(each, how)
-
-
-class _Read(NamedTuple):
-    """A document that was parsed, and the size of the segments to cut."""
-
-    ready: ReadyDocument
-    parsed: Parsed
-    size: SegmentSize
-
-
-def _parse(document: WiredDocument, how: Reading) -> _Read:
-    recognition = None if how.recognition is None else Recognition(**how.recognition)
-    new = document.document()
-    size = SegmentSize.parse(how.sizes.get(new.dialect or "*", how.sizes["*"]))
-    ready, parsed = make_ready(new, size, max_bytes=how.max_bytes, recognition=recognition)
-    _check_extent(ready, parsed, how)
-    if document.given_title is not None:
-        ready = ready.called(document.given_title)
-    return _Read(ready, parsed, size)
-
-
-def _parsed_or_error(document: WiredDocument, how: Reading) -> _Read | CitewellError:
-    try:
-        return _parse(document, how)
-    except CitewellError as error:
-        return error
-
-
-def _cut(read: _Read, how: Reading) -> ReadFile:
-    ready, parsed, size = read
-    if ready.content_hash == how.known_hash:
-        return ReadFile(ready, None)
-    spans = segment(parsed, size, count_tokens)
-    return cut_file(how.workspace, ready, spans, parsed.text, vectors=how.vectors)
 
 
 def cut_file(
@@ -252,5 +211,4 @@ def _check_extent(ready: ReadyDocument, parsed: Parsed, how: Reading) -> None:
 
 @cache
 def _static(dimension: int) -> StaticEmbedder:
-    whole = bundled_embedder()
-    return whole if dimension == whole.dimension else whole.truncated(dimension)
+    return bundled_embedder().truncated(dimension)

@@ -67,7 +67,8 @@ def main(megabytes: int, scratch: str) -> None:
         opening = inbox.read(LENGTH.size)
         if len(opening) < LENGTH.size:
             return
-        header, given = _rest_of_frame(inbox, opening)
+        header = json.loads(inbox.read(LENGTH.unpack(opening)[0]))
+        given = [inbox.read(length) for length in header.pop("blobs")]
         if _answer(header, given, outbox, megabytes, last=not left):
             return
 
@@ -125,11 +126,6 @@ def _release() -> str:
         return version("citewell")
     except PackageNotFoundError:
         return "unknown"
-
-
-def _rest_of_frame(inbox: BinaryIO, opening: bytes) -> Frame:
-    header = json.loads(inbox.read(LENGTH.unpack(opening)[0]))
-    return header, [inbox.read(length) for length in header.pop("blobs")]
 
 
 @contextmanager

@@ -10,10 +10,11 @@ import re
 from collections.abc import Generator
 from dataclasses import dataclass
 
+from tools.llm.model_reply import SurrogateJoiner
+
 Path = tuple[str | int, ...]
 
 MAX_DEPTH = 16
-REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 SPACE = re.compile(r"\s*")
 PLAIN = {
     '"': re.compile(r'[^"\\]*'),
@@ -26,7 +27,6 @@ MISSING_COMMA = frozenset("\"'“{[")  # what may follow a value whose comma a m
 NAME = re.compile(r"\w{0,40}")
 LITERAL = re.compile(r"[-+.:=\w]{0,80}")
 UNICODE_ESCAPE = re.compile(r"\\u([0-9a-fA-F]{4})")
-LOW_SURROGATE = re.compile(r"\\u([dD][c-fC-F][0-9a-fA-F]{2})")
 ESCAPES = {'"': '"', "\\": "\\", "/": "/", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 
 
@@ -195,6 +195,8 @@ class JsonReader:
         """Parse a string from its opening quotation mark; yield the deltas of a value as they come."""
         self._at += 1
         pieces: list[str] = []
+        halves = SurrogateJoiner()  # of pairs that are escaped one by one
+        ended = False
         while True:
             run = PLAIN[closing].match(self._buffer, self._at)
             piece = run.group() if run else ""
@@ -205,13 +207,15 @@ class JsonReader:
                     piece = yield from self._escape()
                 elif mark == closing:
                     piece = yield from self._quote(path, closing)
-                    if not piece:
-                        return "".join(pieces)
+                    ended = not piece
                 else:
                     continue
+            piece = halves.end() if ended else halves.feed(piece)
             pieces.append(piece)
-            if path is not None:
+            if piece and path is not None:
                 yield StringDelta(path, piece)
+            if ended:
+                return "".join(pieces)
 
     def _quote(self, path: Path | None, closing: str) -> Reads:
         """Consume a quotation mark; return "" if it ends the string, or the mark itself if the text continues."""
@@ -242,19 +246,4 @@ class JsonReader:
             self._at += 1
             return "\\"
         self._at += 6
-        code = int(match[1], 16)
-        if 0xD800 <= code < 0xDC00:
-            return (yield from self._surrogate_pair(code))
-        return REPLACEMENT if 0xDC00 <= code < 0xE000 else chr(code)
-
-    def _surrogate_pair(self, high: int) -> Reads:
-        while True:
-            tail = self._buffer[self._at : self._at + 6]
-            if len(tail) == 6 or tail[:2] not in ("", "\\", "\\u") or self._ended:
-                break
-            yield from self._more()
-        match = LOW_SURROGATE.match(tail)
-        if match is None:
-            return REPLACEMENT
-        self._at += 6
-        return chr(0x10000 + ((high - 0xD800) << 10) + (int(match[1], 16) - 0xDC00))
+        return chr(int(match[1], 16))

@@ -6,7 +6,7 @@ from graph.errors import InvalidRequest
 from graph.ports import AnswerWriter, ClaimChecker, EffortPorts, Family, Judge, RelevanceGrader
 from tools.llm.answer_writing import LlmWriter
 from tools.llm.judging import LlmAssessor, LlmGrader
-from tools.llm.model_endpoint import Endpoint, RetryPolicy
+from tools.llm.model_endpoint import Endpoint
 from tools.llm.questions import LlmPreparer, LlmProposer, LlmRewriter, LlmTitler
 from tools.rules.score_grading import ScoreGrader
 from tools.settings import ModelSettings
@@ -20,7 +20,6 @@ def llm_family(
     fallback: AnswerWriter,
     judge: Judge | None = None,
     reranked: Callable[[RelevanceGrader], RelevanceGrader] | None = None,
-    retry: RetryPolicy | None = None,
 ) -> Family:
     """Create the family of a model. Nothing is imported, opened or requested before its first call.
 
@@ -29,7 +28,7 @@ def llm_family(
     ``fallback`` writes when the budget is spent. ``reranked`` puts a reranker before the grader by score, in balanced
     effort. Raises InvalidRequest if the model has no thinking model.
     """
-    plain = Endpoint(model, model.model, temperature=0.0, retry=retry)
+    plain = Endpoint(model, model.model, temperature=0.0)
     writer = LlmWriter(plain, fallback)
     if thinking:
         if model.thinking_model is None:
@@ -37,7 +36,7 @@ def llm_family(
                 f"The model {model.name!r} has no thinking model.",
                 suggestion="Leave thinking out, or choose a model that has a thinking model.",
             )
-        writer = LlmWriter(Endpoint(model, model.thinking_model, temperature=None, retry=retry), fallback, thinks=True)
+        writer = LlmWriter(Endpoint(model, model.thinking_model, temperature=None), fallback, thinks=True)
     by_score = ScoreGrader(writer.room)
     return Family(
         name="llm",

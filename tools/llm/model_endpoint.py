@@ -20,18 +20,12 @@ if TYPE_CHECKING:
     from tools.llm.model_call import Caller
 
 LEAST_CONTEXT = 512  # tokens; no model that could answer has less
+ATTEMPTS = 3  # before the first part of a reply
+FIRST_WAIT = 0.5  # seconds between the first two; doubled before the third
+LONGEST_WAIT = 20.0
 ALTERNATIVES = 5  # tokens reported at each place of a reply; some endpoints allow no more
 
 log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class RetryPolicy:
-    """The number of attempts before the first part of a reply, and the waits between them in seconds."""
-
-    attempts: int = 3
-    first_wait: float = 0.5
-    longest_wait: float = 20.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,14 +113,14 @@ class Endpoint:
     """
 
     def __init__(
-        self, model: ModelSettings, upstream: str, *, temperature: float | None, retry: RetryPolicy | None = None
+        self, model: ModelSettings, upstream: str, *, temperature: float | None, attempts: int = ATTEMPTS
     ) -> None:
         self.name = model.name
         self.context_tokens = model.context_tokens
         self._model = model
         self._upstream = upstream
         self._temperature = temperature
-        self._retry = retry or RetryPolicy()
+        self._attempts = attempts
         self._format = _RequestFormat()
         self._caller: Caller | None = None
 
@@ -219,8 +213,8 @@ class Endpoint:
         return simpler
 
     def _wait(self, failed: AttemptFailed, failures: int, meter: Meter) -> float:
-        wait = failed.wait if failed.wait is not None else self._retry.first_wait * 2 ** (failures - 1)
-        if not failed.again or failures >= self._retry.attempts or wait > self._retry.longest_wait:
+        wait = failed.wait if failed.wait is not None else FIRST_WAIT * 2 ** (failures - 1)
+        if not failed.again or failures >= self._attempts or wait > LONGEST_WAIT:
             raise failed.error from failed
         remaining = meter.remaining()
         if remaining is not None and wait >= remaining:

@@ -12,7 +12,7 @@ from itertools import pairwise
 from answers.citations import context_outside, heading_path, said_segment_place
 from graph.evidence import Segment
 from graph.rows import Turn
-from prompts import Prompt
+from prompts import Prompt, lines
 from text.late_patterns import late_pattern
 from text.normal_forms import plain_letters, without_invisible
 from text.scripts import INVISIBLE
@@ -151,29 +151,6 @@ def cut_to_tokens(text: str, tokens: int) -> str:
 Messages = Sequence[tuple[str, str]]
 DIVIDER = "\n---\n"
 PARAGRAPH = "\n\n"
-LANGUAGES = {
-    "ar": "Arabic",
-    "de": "German",
-    "el": "Greek",
-    "en": "English",
-    "es": "Spanish",
-    "fr": "French",
-    "hi": "Hindi",
-    "id": "Indonesian",
-    "it": "Italian",
-    "ja": "Japanese",
-    "ko": "Korean",
-    "nl": "Dutch",
-    "pl": "Polish",
-    "pt": "Portuguese",
-    "ro": "Romanian",
-    "ru": "Russian",
-    "th": "Thai",
-    "tr": "Turkish",
-    "uk": "Ukrainian",
-    "vi": "Vietnamese",
-    "zh": "Chinese",
-}
 
 
 def messages(prompt: Prompt, **fields: str) -> Messages:
@@ -193,7 +170,7 @@ def with_task(request: Messages, task: str) -> Messages:
 
 def language_name(language: str) -> str:
     """Return the English name of a language (ISO 639-1) for a prompt."""
-    return LANGUAGES.get(language, "the language of the question")
+    return lines("en").languages.get(language, "the language of the question")
 
 
 def conversation(turns: Sequence[Turn], *, max_tokens: int, last_whole: bool = False) -> str:

@@ -58,10 +58,7 @@ class IndexFiller:
         self._milvus = milvus
 
     async def follow(self, index: SearchIndex) -> int:
-        """Bring some documents up to date; return how many changes that were, 0 where none is free.
-
-        Raises IndexUnavailable and DatabaseUnavailable, which leave the changes in the queue.
-        """
+        """Bring some documents up to date; return how many changes. Raises IndexUnavailable, DatabaseUnavailable."""
         async with self._database.connection() as connection, connection.transaction():
             found = await connection.execute(_CLAIM, {"limit": CHANGES_AT_ONCE, "lock": LOCK})
             claimed = await found.fetchall()

@@ -92,10 +92,7 @@ class IndexKeeper:
         return index
 
     async def fill(self, dimension: int, progress: Progress | None = None) -> SearchIndex:
-        """Fill an index to its end, beside whatever workers do, and switch searches to it.
-
-        Can be repeated after an interruption, and then goes on. Raises as ``begin`` does.
-        """
+        """Fill an index to its end, or go on with it, and switch searches to it. Raises as ``begin`` does."""
         index = await self.begin(dimension)
         async with self._database.connection() as connection:
             total = (await read_backlog(connection)).documents

@@ -150,10 +150,7 @@ def in_parts(tables: Iterable[MovedTable], place: Place) -> Iterator[MovedTable]
 
 
 async def moved_tables(conn: Connection) -> list[MovedTable]:
-    """Return the tables that hold a workspace, each behind those that it refers to.
-
-    Raises ConfigurationError for a table of which is not known whether it does.
-    """
+    """Return a workspace's tables, each behind those that it refers to. Raises ConfigurationError for unknown ones."""
     columns: dict[str, list[Column]] = {}
     for name, *column in await (await conn.execute(_COLUMNS)).fetchall():
         columns.setdefault(name, []).append(Column(*column))
@@ -187,12 +184,10 @@ def _through(
         cast = "::text" if column == "thread_id" else ""
         yield child, f"{column} IN (SELECT {id_}{cast} FROM {parent} WHERE {scopes[parent]})"
     for child, parent, own, theirs in references:
-        if parent in scopes and child not in LEFT_OUT and _are_set(columns[child], own):
+        if parent not in scopes or child in LEFT_OUT:
+            continue
+        if all(each.not_null for each in columns[child] if each.name in own):
             yield child, f"({', '.join(own)}) IN (SELECT {', '.join(theirs)} FROM {parent} WHERE {scopes[parent]})"
-
-
-def _are_set(columns: Iterable[Column], names: Collection[str]) -> bool:
-    return all(each.not_null for each in columns if each.name in names)
 
 
 @dataclass(frozen=True, slots=True)

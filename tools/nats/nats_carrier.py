@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 from graph.errors import ConfigurationError
-from tools.runs.notifications import CarrierLost, Notifications, Send
+from tools.runs.notifications import CHANNEL, CarrierLost, Notifications, Send
 from tools.storage.database import CONNECTING
 
 
@@ -27,27 +27,17 @@ class NatsCarrier:
         self._nats: Any = nats
         self._url = url
 
-    async def listen(self, notifications: Notifications, changed: asyncio.Event) -> None:
-        """Deliver what arrives, over a connection of its own."""
+    async def listen(self, notifications: Notifications) -> None:
+        closed = asyncio.Event()
 
         async def deliver(message: Any) -> None:
             notifications.wake(message.data.decode())
 
-        async with self._connected(changed) as client:
-            joined: dict[str, Any] = {}
-            while not client.is_closed:
-                changed.clear()
-                wanted = notifications.channels
-                for channel in joined.keys() - wanted:
-                    await joined.pop(channel).unsubscribe()
-                new = wanted - joined.keys()
-                for channel in new:
-                    joined[channel] = await client.subscribe(channel, cb=deliver)
-                if new:
-                    await client.flush()  # until the server has answered, it may not know of them
-                for channel in new:
-                    notifications.joined(channel)
-                await changed.wait()
+        async with self._connected(closed) as client:
+            await client.subscribe(CHANNEL, cb=deliver)
+            await client.flush()  # until the server has answered, it may not know of it
+            notifications.joined()
+            await closed.wait()
         raise CarrierLost("the server of NATS has gone")
 
     @asynccontextmanager
@@ -55,8 +45,8 @@ class NatsCarrier:
         """Open a connection; what it has sent, the server has confirmed."""
         async with self._connected(asyncio.Event()) as client:
 
-            async def send(channel: str, payload: str) -> None:
-                await client.publish(channel, payload.encode())
+            async def send(payload: str) -> None:
+                await client.publish(CHANNEL, payload.encode())
                 await client.flush()
 
             yield send

@@ -273,10 +273,7 @@ class Notes:
             raise _unknown(note_id)
 
     async def pin(self, identity: Identity, note_id: str, question: str, body: Mapping[str, Any]) -> str:
-        """Put what ``answer_to_pin`` or ``passage_to_pin`` returned at the end of a note, and return its id there.
-
-        Raises NotFound, InvalidRequest where the note is full.
-        """
+        """Put something at the end of a note, and return its id there. Raises NotFound, InvalidRequest if full."""
         await self._database.require_room()
         row = await self._row(identity, note_id)
         async with self._database.connection() as connection, connection.transaction():

@@ -14,15 +14,7 @@ from typing_extensions import TypedDict
 from graph.errors import NotFound
 from graph.evidence import Identity
 from tools.originals.new_original import NewOriginal
-from tools.originals.stores import (
-    OFF,
-    POSTGRESQL,
-    S3,
-    DatabaseStore,
-    OriginalKey,
-    OriginalStore,
-    open_object_store,
-)
+from tools.originals.stores import OFF, POSTGRESQL, S3, DatabaseStore, OriginalKey, OriginalStore, open_object_store
 from tools.retrieval.scope import VISIBLE, as_uuid, reading_as
 from tools.settings import Settings
 from tools.storage.database import Connection, Database
@@ -111,31 +103,28 @@ class Originals:
 
     async def find(self, identity: Identity, document_id: str) -> StoredOriginal:
         """Find the original of a document that the identity may read. Raises NotFound."""
-        number = await self._workspaces.number(identity.workspace)
-        row = {"workspace": number, **reading_as(identity), "document_id": as_uuid(document_id)}
-        found = await self._database.fetch_one(_FIND, row)
-        if found is None:
-            raise NotFound(f"There is no document {document_id}.")
-        digest, size, media_type, name, place, content_hash = found
+        workspace, _, digest, size, media_type, name, place, content_hash = await self._row(identity, document_id)
         if digest is None or place is None:
             raise NotFound(
                 "The document has no original.",
                 suggestion="It was given as text, or ingested before originals were kept: ingest its file again.",
             )
         original = Original(sha256=digest, size=size, media_type=media_type, name=name or "")
-        return StoredOriginal(OriginalKey(number, digest), place, original, content_hash)
+        return StoredOriginal(OriginalKey(workspace, digest), place, original, content_hash)
 
     async def media_type(self, identity: Identity, document_id: str) -> str:
         """Return the media type of a document that the identity may read, whether its original is kept or not.
 
         Raises NotFound.
         """
+        return str((await self._row(identity, document_id))[1])
+
+    async def _row(self, identity: Identity, document_id: str) -> Sequence[Any]:
         number = await self._workspaces.number(identity.workspace)
         row = {"workspace": number, **reading_as(identity), "document_id": as_uuid(document_id)}
-        found = await self._database.fetch_one(_MEDIA_TYPE, row)
-        if found is None:
+        if (found := await self._database.fetch_one(_FIND, row)) is None:
             raise NotFound(f"There is no document {document_id}.")
-        return str(found[0])
+        return found
 
     def read(self, stored: StoredOriginal, start: int = 0, end: int | None = None) -> AsyncIterator[bytes]:
         """Read an original's bytes from ``start`` to ``end``, exclusive, in pieces of a megabyte at most.
@@ -159,11 +148,7 @@ class Originals:
     async def collect(self, workspace: str) -> int:
         """Remove the originals of a workspace that no document refers to; return how many."""
         number = await self._workspaces.number(workspace)
-        row: dict[str, Any] = {
-            "workspace": number,
-            "places": [POSTGRESQL, self._place],
-            "limit": COLLECTED_AT_ONCE,
-        }
+        row: dict[str, Any] = {"workspace": number, "places": [POSTGRESQL, self._place], "limit": COLLECTED_AT_ONCE}
         collected = 0
         async with self._database.connection() as connection:
             while True:
@@ -211,12 +196,9 @@ UPDATE originals SET staged_until = NULL, place = %s WHERE workspace = %s AND sh
 """
 _DROP_CHUNKS = "DELETE FROM original_chunks WHERE workspace = %s AND sha256 = ANY(%s)"
 _FIND = f"""
-SELECT d.original_sha256, d.original_size, d.original_media_type, d.original_name, o.place, d.content_hash
+SELECT d.workspace, d.media_type, d.original_sha256, d.original_size, d.original_media_type, d.original_name, o.place,
+       d.content_hash
 FROM documents AS d LEFT JOIN originals AS o ON o.workspace = d.workspace AND o.sha256 = d.original_sha256
-WHERE d.workspace = %(workspace)s AND d.document_id = %(document_id)s AND {VISIBLE}
-"""
-_MEDIA_TYPE = f"""
-SELECT d.media_type FROM documents AS d
 WHERE d.workspace = %(workspace)s AND d.document_id = %(document_id)s AND {VISIBLE}
 """
 _UNUSED = """

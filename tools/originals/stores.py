@@ -7,7 +7,7 @@ import importlib
 import logging
 import os
 from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -187,11 +187,8 @@ class ObjectStore:
             await self._delete_path(path)
 
     async def _delete_path(self, path: str) -> None:
-        try:
-            with self._failures():
-                await self._objects.delete_async(self._store, path)
-        except NotFound:
-            pass
+        with suppress(NotFound), self._failures():
+            await self._objects.delete_async(self._store, path)
 
     @contextmanager
     def _failures(self) -> Iterator[None]:

@@ -168,6 +168,12 @@ def media_type_inside(data: bytes) -> str | None:
     return next((kind for part, kind in _MAIN_PARTS.items() if part in archive), None)
 
 
+SAFELY = {
+    **dict.fromkeys(("resolve_entities", "load_dtd", "huge_tree"), False),
+    **dict.fromkeys(("no_network", "remove_comments", "remove_pis"), True),
+}
+
+
 def xml_of(data: bytes, *, name: str = "The file") -> Any:
     """Return the root element of an XML part; comments and processing instructions are dropped.
 
@@ -179,11 +185,8 @@ def xml_of(data: bytes, *, name: str = "The file") -> Any:
         raise UnreadableDocument(
             f"{_shown(name)} holds more than {_LARGEST_TREE // _MEGABYTE} MB of XML.", suggestion="Split the file."
         )
-    parser = etree.XMLParser(
-        resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False, remove_comments=True, remove_pis=True
-    )
     try:
-        root = etree.fromstring(data, parser)
+        root = etree.fromstring(data, etree.XMLParser(**SAFELY))
     except (etree.LxmlError, ValueError, LookupError) as error:
         raise UnreadableDocument(f"{_shown(name)} is broken XML.") from error
     if root is None or root.getroottree().docinfo.internalDTD is not None:
@@ -198,10 +201,7 @@ def elements_of(
 
     Each is to be forgotten where it has been read. Raises UnreadableDocument as ``xml_of``.
     """
-    parsed = etree.iterparse(
-        BytesIO(data), events=events, tag=tags, resolve_entities=False, no_network=True, load_dtd=False,
-        huge_tree=False, remove_comments=True, remove_pis=True,
-    )  # fmt: skip
+    parsed = etree.iterparse(BytesIO(data), events=events, tag=tags, **SAFELY)
     is_first = True
     try:
         for event, element in parsed:

@@ -47,8 +47,6 @@ def read(data: bytes) -> Parsed:
 
 
 class _Reader(Draft):
-    """A reader of blocks, and of the blocks within them."""
-
     def __init__(self) -> None:
         super().__init__()
         self._attributes: dict[str, str] = {}
@@ -57,7 +55,6 @@ class _Reader(Draft):
         self._lists: list[tuple[str, int]] = []  # the sign of each list around, and its number so far
 
     def read(self, lines: list[str], depth: int) -> None:
-        """Read lines."""
         about, at = "", 0
         while at < len(lines):
             line = lines[at].rstrip()
@@ -88,11 +85,11 @@ class _Reader(Draft):
 
     def _line(self, line: str, about: str) -> None:
         if line.startswith("//"):
-            self.left_out["Comments"] += 1
+            self.left_out["comment"] += 1
         elif found := _ATTRIBUTE.fullmatch(line):
             self._attributes[found[1]] = found[2] or ""
         elif found := _DIRECTIVE.fullmatch(line):
-            self.left_out["Included files"] += found[1] == "include"
+            self.left_out["included file"] += found[1] == "include"
         elif found := _HEADING.fullmatch(line):
             self._lists = []
             is_title = len(found[1]) == 1 and not self.title
@@ -124,7 +121,6 @@ class _Reader(Draft):
         self.begin("item", words, level=level, marker=marker)
 
     def _fenced(self, sign: str, about: str, inside: list[str], depth: int) -> None:
-        """Read what is between two lines of a sign."""
         if sign[0] in "|!,:":
             self._table(sign[0], about, inside)
         elif sign[0] != "/" and (admonition := _ADMONITION.fullmatch(about)):

@@ -7,8 +7,10 @@ end with ``\\n``, and soft hyphens and characters of no width, which nobody sees
 """
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Any, Literal
 
 from graph.errors import UnreadableDocument
@@ -175,6 +177,40 @@ def passages_left_out(count: int) -> tuple[str, ...]:
     return told(count, said.format(1, "passage"), said.format("{}", "passages"))
 
 
+class LeftOut(Counter[str]):
+    """How many things of a file are not in its text, by the name of one."""
+
+    def said(self) -> tuple[str, ...]:
+        """Return it in plain sentences, the same ones first in every format."""
+        names = dict.fromkeys((*_FIRST_TOLD, *(name for name in self if name != "macro"), "macro"))
+        return tuple(chain.from_iterable(self._said(name, self[name]) for name in names))
+
+    def _said(self, name: str, count: int) -> tuple[str, ...]:
+        if name in _SENTENCES:
+            return told(count, *_SENTENCES[name])
+        return passages_left_out(count) if name == "passage" else things_left_out(count, name, _PLURALS.get(name, ""))
+
+
+_FIRST_TOLD = ("hidden sheet", "hidden row", "hidden column", "hidden slide", "passage", "comment")
+_PLURALS = {
+    "address of a link": "addresses of links",
+    "chart or object": "charts or objects",
+    "image of the notebook": "images of the notebook",
+    "output without text of the notebook": "outputs without text of the notebook",
+    "picture or attachment": "pictures and attachments",
+    "part of a long output of the notebook": "parts of long outputs of the notebook",
+    "sign of a picture font": "signs of a picture font",
+    "value that its number format hides": "values that their number formats hide",
+}
+_SENTENCES = {
+    "part of the book": ("1 part of the book could not be read.", "{} parts of the book could not be read."),
+    "formula": ("1 formula has no stored result.", "{} formulas have no stored result."),
+    "titled chart": ("1 chart was left out but for its title.", "{} charts were left out but for their titles."),
+    "letter": ("1 letter could not be decoded.", "{} letters could not be decoded."),
+    "macro": ("Macros were left out.", "Macros were left out."),
+}
+
+
 def without_marks(words: str) -> str:
     """Return words as they will stand in the text, without the marks around their formulas."""
     return _MARKED_FORMULA.sub(r"\2", words).translate(_FORMULA_SIGNS) if "\x0e" in words else words
@@ -186,10 +222,11 @@ def names_section(heading: str) -> bool:
 
 
 class CanonicalText:
-    """A writer of canonical text, block by block, that tracks offsets and the heading path."""
+    """A writer of canonical text, block by block, that tracks offsets, the heading path and what is left out."""
 
     def __init__(self) -> None:
         self.page_idx: int | None = None
+        self.left_out = LeftOut()
         self._written_page: int | None = None
         self._parts: list[str] = []
         self._length = 0
@@ -299,6 +336,7 @@ class CanonicalText:
             tuple(self._blocks),
             title and shown(title),
             metadata or {},
+            left_out=self.left_out.said(),
             formulas=tuple(self._formulas),
         )
 

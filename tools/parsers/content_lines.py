@@ -61,13 +61,12 @@ def read(data: bytes) -> Parsed:
     written = CanonicalText()
     components = list(_components(text))
     shown = [component for component in components if component.kind in _SHOWN]
-    media = sum(_write(written, component) for component in shown)
-    alarms = sum(component.kind == "VALARM" for component in components)
-    counts = (("Pictures and attachments", media), ("Alarms", alarms))
-    said = tuple(f"{name} were left out ({count})." for name, count in counts if count)
+    for component in shown:
+        _write(written, component)
+    written.left_out["alarm"] += sum(component.kind == "VALARM" for component in components)
     calendar = next((name for component in components if (name := component.value("X-WR-CALNAME"))), "")
     title = _words(calendar) or (_title(shown[0]) if len(shown) == 1 else "")
-    return replace(written.parsed(), title=title or None, left_out=said)
+    return replace(written.parsed(), title=title or None)
 
 
 def _components(text: str) -> Iterator[_Component]:
@@ -94,8 +93,7 @@ def _components(text: str) -> Iterator[_Component]:
             around[-1].lines.append(((found["group"] or "").lower(), name, parameters, value))
 
 
-def _write(written: CanonicalText, component: _Component) -> int:
-    """Write an event or a person; return how many pictures and attachments it has."""
+def _write(written: CanonicalText, component: _Component) -> None:
     written.add_heading(1, _title(component))
     labels = {group: _words(value).strip("_$!<>") for group, name, _, value in component.lines if name == "X-ABLABEL"}
     rows: dict[str, dict[str, None]] = {}  # each value once
@@ -115,7 +113,7 @@ def _write(written: CanonicalText, component: _Component) -> int:
         term = written.add("term", label)
         for paragraph in re.split(r"\n\s*\n", said):
             written.add("paragraph", paragraph, hangs_on=(term,))
-    return sum(name in _MEDIA for _, name, _, _ in component.lines)
+    written.left_out["picture or attachment"] += sum(name in _MEDIA for _, name, _, _ in component.lines)
 
 
 def _is_long(said: str) -> bool:
@@ -131,7 +129,6 @@ def _title(component: _Component) -> str:
 
 
 def _said(name: str, parameters: dict[str, str], value: str, component: _Component) -> str:
-    """Return a value in words."""
     zone = parameters.get("TZID", "")
     if name == "RRULE":
         rule = dict(part.partition("=")[::2] for part in value.split(";"))

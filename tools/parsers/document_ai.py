@@ -6,7 +6,6 @@ Both spellings are supported: ``textAnchor.textSegments[].startIndex`` of the JS
 omitted) and ``text_anchor.text_segments[].start_index`` of the Python client. Indices count code points.
 """
 
-import json
 import re
 from bisect import bisect_right
 from collections.abc import Iterator
@@ -17,23 +16,33 @@ from unicodedata import category
 from graph.errors import UnreadableDocument
 from text.sentences import trimmed
 from tools.parsers.canonical_text import Block, Parsed, composed, paragraphs
-from tools.parsers.plain import decode, read_text
+from tools.parsers.plain import read_text
+from tools.parsers.value_rows import Members, Scalar
 
 _NOT_ASCII = re.compile(r"[\x01-\x7f]?[^\x01-\x7f]+")
 _LAYERS = ("paragraphs", "blocks", "lines")
 
 
-def read(data: bytes) -> Parsed:
-    """Parse the output of Document AI. Raises UnreadableDocument for other JSON or non-numeric anchors."""
-    try:
-        document = json.loads(decode(data))
-    except (ValueError, RecursionError) as error:
-        raise UnreadableDocument("The JSON is broken.") from error
-    if isinstance(document, dict) and isinstance(document.get("document"), dict):
-        document = document["document"]
-    if not isinstance(document, dict) or not isinstance(document.get("text"), str):
-        raise UnreadableDocument("The JSON is not a Document AI document: it has no text.")
-    return _Anchored(document["text"]).read(document.get("pages") or [])
+_KEYS = frozenset({
+    "text", "pages", "mimeType", "mime_type", "uri", "content", "entities", "entityRelations", "entity_relations",
+    "textStyles", "text_styles", "textChanges", "text_changes", "revisions", "shardInfo", "shard_info", "error",
+    "docid", "blobAssets", "blob_assets", "documentLayout", "document_layout", "chunkedDocument", "chunked_document",
+})  # fmt: skip
+
+
+def document_in(value: Any) -> Members | None:
+    """Return the document of Document AI that JSON is, by its shape; None for any other JSON."""
+    inner = value.get("document") if isinstance(value, Members) else None
+    value = inner if isinstance(inner, Members) else value
+    if not isinstance(value, Members) or not isinstance(value.get("text"), str):
+        return None
+    is_one = isinstance(value.get("pages"), list) or {name for name, _ in value} <= _KEYS
+    return value if is_one else None
+
+
+def read(document: Members) -> Parsed:
+    """Parse the output of Document AI. Raises UnreadableDocument for anchors that are no numbers."""
+    return _Anchored(document.get("text")).read(document.get("pages") or [])
 
 
 class _Anchored:
@@ -70,8 +79,8 @@ class _Anchored:
 
     def _blocks(self, pages: list[Any]) -> Iterator[Block]:
         for position, page in enumerate(pages):
-            number = int(_either(page, "pageNumber", "page_number") or position + 1)
-            layouts = next((page[layer] for layer in _LAYERS if page.get(layer)), None)
+            number = _number(_either(page, "pageNumber", "page_number")) or position + 1
+            layouts = next((parts for layer in _LAYERS if (parts := page.get(layer))), None)
             for part in layouts or []:
                 for start, end in self._spans(part):
                     yield Block(start, end, "paragraph", page_idx=number - 1)
@@ -81,8 +90,8 @@ class _Anchored:
     def _on_page(self, start: int, end: int, page_idx: int | None) -> list[Block]:
         return [replace(block, page_idx=page_idx) for block in paragraphs(self.text, start, end, None)]
 
-    def _spans(self, part: dict[str, Any]) -> Iterator[tuple[int, int]]:
-        anchor = _either(part.get("layout") or part, "textAnchor", "text_anchor") or {}
+    def _spans(self, part: Members) -> Iterator[tuple[int, int]]:
+        anchor = _either(part.get("layout") or part, "textAnchor", "text_anchor") or Members()
         segments = _either(anchor, "textSegments", "text_segments") or []
         spans = [
             (self._at(_either(each, "startIndex", "start_index")), self._at(_either(each, "endIndex", "end_index")))
@@ -94,7 +103,7 @@ class _Anchored:
 
     def _at(self, index: Any) -> int:
         """Return the canonical offset of an index; one beyond the text points into another shard and is clamped."""
-        original = min(max(int(index or 0), 0), self._original)
+        original = min(max(_number(index), 0), self._original)
         after = bisect_right(self._ends, original)
         within = [self._ends[after] - self._shifts[after]] if after < len(self._ends) else []
         return min([original - self._shifts[after - 1], *within])
@@ -112,5 +121,10 @@ def _letters(text: str) -> Iterator[tuple[int, int]]:
         yield start, run.end()
 
 
-def _either(part: dict[str, Any], camel: str, snake: str) -> Any:
-    return part[camel] if camel in part else part.get(snake)
+def _either(part: Members, camel: str, snake: str) -> Any:
+    value = part.get(camel)
+    return part.get(snake) if value is None else value
+
+
+def _number(value: Any) -> int:
+    return int(value.text if isinstance(value, Scalar) else value or 0)

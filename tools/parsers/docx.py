@@ -6,18 +6,19 @@ which knows no tracked changes, notes, text boxes or shown numbers.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from lxml import etree
 
-from tools.parsers.canonical_text import CanonicalText, Parsed, passages_left_out, things_left_out
+from tools.parsers.canonical_text import CanonicalText, Parsed
 from tools.parsers.docx_styles import (
     Numbering,
     Style,
     Styles,
     W,
     child_value,
+    first,
     in_form,
     shift,
     switch,
@@ -73,14 +74,14 @@ class _Document:
         self._noted = {"footnote": 0, "endnote": 0}
         self._forms = {"footnote": "decimal", "endnote": "lowerRoman"}
         self._typed_notes: frozenset[str] = frozenset()
-        self._drawings = Drawings(package)
-        self._gone = self._unknown_signs = 0
+        self._flow = Flow(CanonicalText())
+        self._left_out = self._flow.text.left_out
+        self._drawings = Drawings(package, self._left_out)
         self._comments: set[str] = set()
         self._anchor = ""
         self._note_depth = 0  # of the note that is being read, within those that refer to it
         self._marked_ahead = False  # by a bookmark between paragraphs
         self._carried: _Words | None = None  # of a paragraph whose end is deleted
-        self._flow = Flow(CanonicalText())
 
     def read(self) -> Parsed:
         root: Any = self._package.xml(self._package.main)
@@ -98,14 +99,9 @@ class _Document:
         self._flow.text.leave_headings()
         self._read_edges(root, settings, "footer")
         title = self._flow.title or self._package.title()
-        left_out = (
-            *passages_left_out(self._gone),
-            *things_left_out(len(self._comments), "comment"),
-            *self._drawings.left_out(),
-            *things_left_out(self._unknown_signs, "sign of a picture font", "signs of a picture font"),
-            *self._package.macros_left_out(),
-        )
-        return replace(self._flow.text.parsed(title=title), left_out=left_out)
+        self._left_out["comment"] += len(self._comments)
+        self._left_out["macro"] += self._package.has_macros
+        return self._flow.text.parsed(title=title)
 
     def _read_edges(self, root: Any, settings: Any | None, kind: str) -> None:
         """Write the running heads or feet that pages show, each distinct text once."""
@@ -131,7 +127,7 @@ class _Document:
             elif child.tag in _CONTAINERS:
                 yield from () if _is_unfilled(child) else self._blocks(child)
             elif child.tag in _GONE:
-                self._gone += 1
+                self._left_out["passage"] += 1
             elif child.tag == f"{W}bookmarkStart":
                 self._mark(child)
                 self._marked_ahead = True
@@ -220,7 +216,7 @@ class _Document:
             elif tag in _SIGNS:
                 words.line.say(_SIGNS[tag] if element.get(f"{W}type") != "page" else " ", words.shift)
             elif tag in _GONE:
-                self._gone += any(each.text for each in element.iter(_T, f"{W}delText"))
+                self._left_out["passage"] += any(each.text for each in element.iter(_T, f"{W}delText"))
                 walker.skip_subtree()
             elif tag == f"{W}txbxContent":
                 words.boxes.append(element)
@@ -242,7 +238,7 @@ class _Document:
             self._mark(element)
         elif tag == f"{W}sym":
             sign = symbol(element.get(f"{W}font") or "", element.get(f"{W}char"))
-            self._unknown_signs += not sign
+            self._left_out["sign of a picture font"] += not sign
             words.line.say(sign, words.shift)
         elif tag in DRAWN:
             words.drawn.extend(self._drawings.read(element, self._package.main))
@@ -254,14 +250,14 @@ class _Document:
         bold, raised = style.bold, style.shift
         if properties is not None and not _LOOKS.isdisjoint([each.tag for each in properties]):
             own = self._styles[child_value(properties, "rStyle") or ""]
-            hidden = bool(_first(switch(properties, "vanish"), own.hidden, hidden))
-            struck = bool(_first(switch(properties, "strike", "dstrike"), own.struck, struck))
-            bold = bool(_first(switch(properties, "b"), own.bold, bold))
-            raised = _first(shift(properties), own.shift, raised)
+            hidden = first((switch(properties, "vanish"), own.hidden, hidden))
+            struck = first((switch(properties, "strike", "dstrike"), own.struck, struck))
+            bold = first((switch(properties, "b"), own.bold, bold))
+            raised = first((shift(properties), own.shift, raised))
         gone = bool(hidden or struck)
         said = sum(len(each.text or "") for each in run.iterchildren(_T))
         if gone:
-            self._gone += said > 0 and not words.was_gone
+            self._left_out["passage"] += said > 0 and not words.was_gone
         words.was_gone = gone
         words.shift = raised or 0
         words.letters += said
@@ -291,7 +287,7 @@ class _Document:
         for row in _through(element, _TR):
             properties = row.find(f"{W}trPr")
             if switch(properties, "del"):
-                self._gone += 1
+                self._left_out["passage"] += 1
             elif not switch(properties, "hidden"):
                 rows.append(self._row(row, properties, depth))
         given = child_value(element.find(f"{W}tblPr"), "tblCaption") or ""
@@ -314,7 +310,6 @@ class _Document:
 
 
 def _level(properties: Any | None, style: Style) -> int:
-    """Return the level of a heading, 0 for body text."""
     own = child_value(properties, "outlineLvl")
     if own is not None:
         return (whole_number(own, 9) + 1) % 10
@@ -327,7 +322,6 @@ def _is_unfilled(control: Any) -> bool:
 
 
 def _is_first(properties: Any | None) -> bool:
-    """Whether the table's style formats a row as the first one."""
     first = properties.find(f"{W}cnfStyle") if properties is not None else None
     if first is None:
         return False
@@ -377,7 +371,3 @@ def _typed_notes(root: Any) -> Iterator[str]:
             after = "".join(paragraph.itertext(_T))
             if after.strip().removeprefix(mark.strip())[:1].isspace():
                 yield bare
-
-
-def _first(*values: int | None) -> int | None:
-    return next((value for value in values if value is not None), None)

@@ -1,9 +1,9 @@
 """Styles and numbering of a Word document: what a paragraph is by its style, and the number that an item shows."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from tools.parsers.office_flow import BULLET, Role
 from tools.parsers.raised_text import LOWERED, NOTE, RAISED
@@ -26,6 +26,8 @@ _ROLES: tuple[tuple[re.Pattern[str], Role], ...] = (
     ),
 )
 _HEADING = re.compile(r"heading (\d)")
+OF_TABLES = ("table", "table caption", "tablecaption")  # names of styles
+_T = TypeVar("_T")
 _ROMAN = ((1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l"), (40, "xl"), (10, "x"),
           (9, "ix"), (5, "v"), (4, "iv"), (1, "i"))  # fmt: skip
 _SYMBOLS = {  # signs of the fonts that have an order of their own
@@ -61,6 +63,11 @@ class Level:
     form: str
     text: str
     start: int = 1
+
+
+def first(values: Iterable[_T | None]) -> _T | None:
+    """Return the first value that is one, None where none is."""
+    return next((value for value in values if value is not None), None)
 
 
 def child_value(element: Any | None, tag: str) -> str | None:
@@ -139,31 +146,28 @@ class Styles:
             style_id = child_value(element, "basedOn") or ""
 
     def _read(self, style_id: str) -> Style:
-        role, outline, numbering, hidden, struck, bold, raised = None, None, None, None, None, None, None
-        list_id: str | None = None
-        level: int | None = None
-        of_table = False
-        for element in self._chain(style_id):
-            name = " ".join((child_value(element, "name") or "").lower().replace("_20_", " ").split())
-            heading = _HEADING.fullmatch(name)
-            paragraph, run = element.find(f"{W}pPr"), element.find(f"{W}rPr")
-            if outline is None and (given := child_value(paragraph, "outlineLvl")) is not None:
-                outline = (whole_number(given, 9) + 1) % (_DEEPEST + 1)
-            elif outline is None and heading:
-                outline = int(heading[1])
-            role = role or role_named(name)
-            of_table = of_table or name in ("table", "table caption", "tablecaption")
-            numbers = paragraph.find(f"{W}numPr") if paragraph is not None else None
-            list_id = child_value(numbers, "numId") if list_id is None else list_id
-            if level is None and (given := child_value(numbers, "ilvl")) is not None:
-                level = whole_number(given)
-            hidden = switch(run, "vanish") if hidden is None else hidden
-            struck = switch(run, "strike", "dstrike") if struck is None else struck
-            bold = switch(run, "b") if bold is None else bold
-            raised = shift(run, name) if raised is None else raised
-        if list_id is not None:
-            numbering = (list_id, level)
-        return Style(role or "paragraph", outline, numbering, hidden, struck, bold, of_table, raised)
+        chain = list(self._chain(style_id))
+        names = [" ".join((child_value(each, "name") or "").lower().replace("_20_", " ").split()) for each in chain]
+        numbers = [each.find(f"{W}pPr/{W}numPr") for each in chain]
+        runs = [each.find(f"{W}rPr") for each in chain]
+        list_id, level = (first(child_value(each, tag) for each in numbers) for tag in ("numId", "ilvl"))
+        return Style(
+            role=first(map(role_named, names)) or "paragraph",
+            outline=first(map(_outline, chain, names)),
+            numbering=None if list_id is None else (list_id, None if level is None else whole_number(level)),
+            hidden=first(switch(run, "vanish") for run in runs),
+            struck=first(switch(run, "strike", "dstrike") for run in runs),
+            bold=first(switch(run, "b") for run in runs),
+            of_table=any(name in OF_TABLES for name in names),
+            shift=first(map(shift, runs, names)),
+        )
+
+
+def _outline(style: Any, name: str) -> int | None:
+    given, heading = child_value(style.find(f"{W}pPr"), "outlineLvl"), _HEADING.fullmatch(name)
+    if given is not None:
+        return (whole_number(given, 9) + 1) % (_DEEPEST + 1)
+    return int(heading[1]) if heading else None
 
 
 class Numbering:

@@ -15,9 +15,9 @@ from urllib.parse import unquote
 from lxml import etree
 
 from graph.errors import UnreadableDocument
-from tools.parsers.archives import SafeArchive, open_archive
-from tools.parsers.canonical_text import CHECK_SUFFIX, CanonicalText, Parsed, storable, told
-from tools.parsers.html import LeftOut, read_drafts, write_drafts
+from tools.parsers.archives import SAFELY, SafeArchive, open_archive
+from tools.parsers.canonical_text import CHECK_SUFFIX, CanonicalText, Parsed, storable
+from tools.parsers.html import read_drafts, write_drafts
 from tools.parsers.html_fragments import VOID
 from tools.parsers.plain import decode
 
@@ -43,22 +43,19 @@ def read(data: bytes) -> Parsed:
     Raises UnreadableDocument if it is broken, protected, or too large.
     """
     archive = open_archive(data)
-    if _ENCRYPTION in archive and _is_protected(archive.read(_ENCRYPTION)):
+    methods = _named(_xml(archive.read(_ENCRYPTION)), "EncryptionMethod") if _ENCRYPTION in archive else ()
+    if any(method.get("Algorithm") not in _FONTS for method in methods):
         raise UnreadableDocument("The book is protected (DRM).", suggestion="Ingest a copy without protection.")
     book = _Book(archive)
     text = CanonicalText()
-    left_out = LeftOut()
-    unread = 0
     deeper = 0
     for chapter in book.chapters():
         entry = book.contents.get(chapter)
         try:
-            drafts, _, said = read_drafts(book.page(chapter), text, in_book=True)
+            drafts, _ = read_drafts(book.page(chapter), text, in_book=True)
         except (KeyError, UnreadableDocument):
-            unread += 1
+            text.left_out["part of the book"] += 1
             continue
-        left_out.passages += said.passages
-        left_out.addresses += said.addresses
         levels = [draft.level for draft in drafts if draft.kind == "heading"]
         file = chapter.removeprefix(f"{book.folder}/")
         if entry is not None and levels:
@@ -70,9 +67,8 @@ def read(data: bytes) -> Parsed:
             else:
                 text.add_heading(entry.depth, entry.label, anchor=file)
         write_drafts(text, drafts, deeper=deeper, file=file)
-    broken = told(unread, "1 part of the book could not be read.", "{} parts of the book could not be read.")
     metadata = {"author": book.author} if book.author else {}
-    return replace(text.parsed(title=book.title or None, metadata=metadata), left_out=(*left_out.said(), *broken))
+    return text.parsed(title=book.title or None, metadata=metadata)
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,21 +176,15 @@ def _ncx_entries(data: bytes) -> Iterator[tuple[str, _Entry]]:
             yield content.get("src"), _Entry(_words(label), min(depth, _DEEPEST))
 
 
-def _is_protected(data: bytes) -> bool:
-    return any(method.get("Algorithm") not in _FONTS for method in _named(_xml(data), "EncryptionMethod"))
-
-
 def _xml(data: bytes) -> Any:
     """Return the root of XML whose entities are not expanded; unlike office files, books declare document types."""
-    parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False, remove_pis=True)
     try:
-        return etree.fromstring(data, parser)
+        return etree.fromstring(data, etree.XMLParser(**SAFELY))
     except (etree.LxmlError, ValueError, LookupError) as error:
         raise UnreadableDocument("The book is broken: a file of its package is not XML.") from error
 
 
 def _named(root: Any, name: str) -> Iterator[Any]:
-    """Yield the elements of a local name, whatever their namespace."""
     yield from root.iter("{*}" + name)
 
 

@@ -25,8 +25,8 @@ def front_matter(text: str) -> tuple[dict[str, Any], str, tuple[str, ...]]:
     found = _FRONT.match(text)
     if found is None:  # none, or never closed: the text begins with a thematic break
         return {}, text, ()
-    raw, body = found[2], text[found.end() :]
-    load, notation = (_toml, "TOML") if found[1] == "+++" else (_yaml, "YAML")
+    raw, body = found[2].replace("\r\n", "\n"), text[found.end() :]
+    load, notation = (tomllib.loads, "TOML") if found[1] == "+++" else (yaml.safe_load, "YAML")
     if len(raw) > _MOST_CHARACTERS:
         return ({}, body, (_TOO_LARGE,)) if _KEY.search(raw) else ({}, text, ())
     plain = _Plain()
@@ -36,14 +36,6 @@ def front_matter(text: str) -> tuple[dict[str, Any], str, tuple[str, ...]]:
     except (yaml.YAMLError, ValueError, RecursionError):  # a value may be no date, or a number of too many digits
         read = _key_by_key(raw, load, plain)
         return (read, body, (_NOT_VALID.format(notation),)) if read else ({}, text, ())
-
-
-def _yaml(raw: str) -> Any:
-    return yaml.load(raw, Loader=yaml.SafeLoader)
-
-
-def _toml(raw: str) -> Any:
-    return tomllib.loads(raw.replace("\r\n", "\n"))
 
 
 def _key_by_key(raw: str, load: Callable[[str], Any], plain: "_Plain") -> dict[str, Any]:

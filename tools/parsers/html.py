@@ -6,18 +6,18 @@ indexes are blocks of the kind ``contents``.
 """
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from lxml import etree
 
 from graph.errors import UnreadableDocument
-from tools.parsers.canonical_text import CanonicalText, Parsed, passages_left_out, storable, without_marks
+from tools.parsers.canonical_text import CanonicalText, Parsed, storable, without_marks
 from tools.parsers.html_blocks import Reader
 from tools.parsers.html_formulas import Mark, formulas_of
 from tools.parsers.html_frames import Draft
 from tools.parsers.html_visible import Visibility
-from tools.parsers.link_targets import LinkTargets, addresses_left_out
+from tools.parsers.link_targets import LinkTargets
 from tools.parsers.plain import decode
 
 _CHARSET = re.compile(rb"""<meta[^>]{1,200}?charset\s*=\s*["']?\s*([\w:.-]{1,40})""", re.IGNORECASE)
@@ -32,23 +32,6 @@ _TAG = re.compile(
 _NO_FRAMES = re.compile(r"</?(?:noframes|frameset|frame)\b[^<>]*>", re.IGNORECASE)
 _EACH_ATTRIBUTE = re.compile(_ATTRIBUTE)
 _SITE_WORDS = re.compile(r"\b(?:documentation|docs?|wiki|manual|handbook|help|guide|reference|blog)\b", re.IGNORECASE)
-_CONTENTS_TITLES = frozenset(
-    """index,general index,symbol index,search,search page,search results,contents,table of contents,site map,sitemap,
-    python module index,module index,global module index,concept index,chỉ mục,mục lục,tìm kiếm,索引,总目录,目录,目錄,
-    搜索,搜尋,検索,目次""".replace("\n    ", "").split(",")
-)
-
-
-@dataclass(slots=True)
-class LeftOut:
-    """What of one or several pages is not in the text: hidden passages, and addresses of links."""
-
-    passages: int = 0
-    addresses: int = 0
-
-    def said(self) -> tuple[str, ...]:
-        """Return it in plain sentences."""
-        return (*passages_left_out(self.passages), *addresses_left_out(self.addresses))
 
 
 def read(data: bytes) -> Parsed:
@@ -58,28 +41,29 @@ def read(data: bytes) -> Parsed:
     thousand attributes on one.
     """
     text = CanonicalText()
-    drafts, title, left_out = read_drafts(data, text)
+    drafts, title = read_drafts(data, text)
     write_drafts(text, drafts)
-    return replace(text.parsed(title=title or None), left_out=left_out.said())
+    return text.parsed(title=title or None)
 
 
-def read_drafts(data: bytes, text: CanonicalText, *, in_book: bool = False) -> tuple[list[Draft], str, LeftOut]:
-    """Return the blocks of a page before they are written to a text, its title, and what was left out.
+def read_drafts(data: bytes, text: CanonicalText, *, in_book: bool = False) -> tuple[list[Draft], str]:
+    """Return the blocks of a page before they are written to a text, and its title.
 
     A page ``in_book`` has no frame of a site around its text. Raises as ``read``.
     """
     html = _decoded(data)
     page = _tree(html)
     main = _main_of(page)
-    links = LinkTargets((link.get("href") or "" for link in page.iter("a")), _address(page))
+    links = LinkTargets(text.left_out, (link.get("href") or "" for link in page.iter("a")), _address(page))
     visibility = Visibility(page, in_main=in_book or main.tag != "body")
     reader = Reader(visibility, text.formula, links, formulas_of(page, html))
     reader.read(main)
     named = " ".join("".join(next((title.itertext() for title in page.iter("title")), iter(()))).split())
     heads = [draft.text for draft in reader.drafts if draft.kind == "heading" and draft.level == 1]
     title = " ".join(without_marks(heads[0]).split()) if len(heads) == 1 else _page_title(page, named)
-    drafts = _without_outer_links(_indexed(reader.drafts, title))
-    return drafts, title, LeftOut(reader.left_out, links.left_out)
+    drafts = _without_outer_links(_indexed(reader.drafts))
+    text.left_out["passage"] += reader.left_out
+    return drafts, title
 
 
 def read_fragment(html: str, mark: Mark, links: LinkTargets) -> tuple[list[Draft], int] | None:
@@ -127,7 +111,6 @@ def _tree(html: str) -> Any:
 
 
 def _main_of(page: Any) -> Any:
-    """Return the main part as the page marks it, or else its body."""
     body = page.find(".//body")
     body = page if body is None else body
     for path in ("//main | //*[@role='main']", "//article"):
@@ -144,7 +127,6 @@ def _letters(element: Any) -> int:
 
 
 def _address(page: Any) -> str:
-    """Return the page's own address, if its head tells it."""
     for part in page.iter("link", "base", "meta"):
         if part.tag == "base" or part.get("rel") == "canonical" or part.get("property") == "og:url":
             return part.get("href") or part.get("content") or ""
@@ -161,13 +143,12 @@ def _page_title(page: Any, named: str) -> str:
     return named
 
 
-def _indexed(drafts: list[Draft], title: str) -> list[Draft]:
-    """Make all blocks of an index, a search page or a page of links ``contents``."""
+def _indexed(drafts: list[Draft]) -> list[Draft]:
+    """Make all blocks of an index or a page of links ``contents``."""
     letters = sum(len(draft.text) for draft in drafts if draft.kind != "heading")
     linked = [draft for draft in drafts if draft.kind != "heading" and (draft.linked or draft.kind == "contents")]
     share = sum(len(draft.text) for draft in linked) / letters if letters else 0.0
-    is_named = title.strip(" .–—").casefold() in _CONTENTS_TITLES and (share > 0.3 or letters < 1500)
-    if not is_named and (share < 0.9 or len(linked) < 10):
+    if share < 0.9 or len(linked) < 10:
         return drafts
     return [draft if draft.kind in ("heading", "code") else replace(draft, kind="contents") for draft in drafts]
 

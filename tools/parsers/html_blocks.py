@@ -124,7 +124,6 @@ class Reader:
         self._local = True
 
     def _enter(self, element: Any) -> bool:
-        """Begin an element; return whether its inside is to be read."""
         tag = element.tag
         if not isinstance(tag, str):
             return False

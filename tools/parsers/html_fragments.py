@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from html import unescape
 from typing import NamedTuple
 
+from tools.parsers.canonical_text import LeftOut
 from tools.parsers.html_visible import declarations, is_concealed, names_of
 
 _UNSEEN = frozenset({"script", "style", "template", "head"})  # hold no words
@@ -71,8 +72,8 @@ def comments_in(html: str) -> int:
 class HtmlWords:
     """A reader of HTML in pieces, of which others may be plain words; it knows whether it is within a hidden part."""
 
-    def __init__(self) -> None:
-        self.left_out = 0  # passages
+    def __init__(self, left_out: LeftOut) -> None:
+        self._left_out = left_out
         self.anchor = ""  # the last id or name; the caller takes it
         self._within = ""  # the element that hides or holds no words
         self._depth = 0
@@ -90,7 +91,7 @@ class HtmlWords:
             if piece.kind == "text":
                 words.append(self.text(unescape(piece.rest)))
             elif piece.kind == "comment":
-                self.left_out += bool(piece.rest.strip())
+                self._left_out["passage"] += bool(piece.rest.strip())
             else:
                 self._tag(piece)
                 if piece.name in _BREAKS and not self._within:
@@ -102,7 +103,7 @@ class HtmlWords:
         if not self._within:
             return words
         if self._counts and words.strip():
-            self.left_out += 1
+            self._left_out["passage"] += 1
             self._counts = False
         return ""
 

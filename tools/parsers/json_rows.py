@@ -12,19 +12,12 @@ from tools.parsers.canonical_text import Parsed
 from tools.parsers.plain import decode
 from tools.parsers.value_rows import Members, Scalar, too_deep, written
 
-_DOCUMENT_AI = frozenset({
-    "text", "pages", "mimeType", "mime_type", "uri", "content", "entities", "entityRelations", "entity_relations",
-    "textStyles", "text_styles", "textChanges", "text_changes", "revisions", "shardInfo", "shard_info", "error",
-    "docid", "blobAssets", "blob_assets", "documentLayout", "document_layout", "chunkedDocument", "chunked_document",
-})  # fmt: skip
-
 
 def read(data: bytes) -> Parsed:
     """Parse JSON. Raises UnreadableDocument if it is broken, nested too deeply, or of too many values."""
     value = load_json(decode(data))
-    if _is_document_ai(value):
-        return document_ai.read(data)
-    return written(value, "JSON")
+    document = document_ai.document_in(value)
+    return written(value, "JSON") if document is None else document_ai.read(document)
 
 
 def read_lines(data: bytes) -> Parsed:
@@ -58,11 +51,3 @@ def load_json(text: str) -> Any:
     except ValueError as error:
         place = f" (line {error.lineno})" if isinstance(error, json.JSONDecodeError) else ""
         raise UnreadableDocument(f"The JSON is broken{place}.", suggestion="Mend it, or save it as text.") from error
-
-
-def _is_document_ai(value: Any) -> bool:
-    inner = value.get("document") if isinstance(value, Members) else None
-    value = inner if isinstance(inner, Members) else value
-    if not isinstance(value, Members) or not isinstance(value.get("text"), str):
-        return False
-    return isinstance(value.get("pages"), list) or {name for name, _ in value} <= _DOCUMENT_AI

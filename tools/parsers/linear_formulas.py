@@ -187,7 +187,6 @@ def _with_scripts(name: str, parts: list[str], element: Any, children: Sequence[
 
 
 def _table_row(row: Any, depth: int) -> str:
-    """Return the cells of a row; those of an equation that goes on are no list."""
     cells = [in_a_row(_row([cell], depth + 1, tight=False)) for cell in row if _name(cell)]
     said = [cell for cell in cells if cell]
     if _name(row) == "mlabeledtr" and said:

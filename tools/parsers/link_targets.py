@@ -8,7 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 
-from tools.parsers.canonical_text import things_left_out
+from tools.parsers.canonical_text import LeftOut
 
 _ADDRESS = re.compile(r"(?:https?://(?:www\.)?([^/?#\s<>]+)|(?:mailto|tel):)[^\s<>]*", re.IGNORECASE)
 _MOST_TO_A_HOST = 10
@@ -16,11 +16,11 @@ _LONGEST = 200  # characters; what is longer is for programs
 
 
 class LinkTargets:
-    """The links of one document; ``left_out`` counts the addresses that were not told."""
+    """The links of one document; the addresses that are not told are counted in ``left_out``."""
 
-    def __init__(self, hrefs: Iterable[str] = (), own: str = "") -> None:
+    def __init__(self, left_out: LeftOut, hrefs: Iterable[str] = (), own: str = "") -> None:
         """``own`` is the document's own address, where it says one."""
-        self.left_out = 0
+        self._left_out = left_out
         found = (_ADDRESS.match(href) for href in hrefs)
         hosts = Counter(address[1].lower() for address in found if address and address[1])
         self._own = {host for host, count in hosts.items() if count > _MOST_TO_A_HOST}
@@ -37,18 +37,9 @@ class LinkTargets:
         if (address[1] or shown).lower() in said or ("." in said and said in shown.lower()):
             return ""
         if any(map(str.isdigit, shown)):
-            self.left_out += _digits(shown) not in _digits(said)
+            self._left_out["address of a link"] += _digits(shown) not in _digits(said)
             return ""
         return f" <{shown}>"
-
-    def told(self) -> tuple[str, ...]:
-        """Return what is said of the addresses that were not told."""
-        return addresses_left_out(self.left_out)
-
-
-def addresses_left_out(count: int) -> tuple[str, ...]:
-    """Return what is said of addresses that were not told."""
-    return things_left_out(count, "address of a link", "addresses of links")
 
 
 def _digits(words: str) -> str:

@@ -117,7 +117,6 @@ class _Reader:
         self._warnings: list[str] = []
 
     def mail(self, data: bytes, *, level: int, number: int = 0) -> str:
-        """Write a mail under a heading of a level, and return its subject."""
         headers, _ = _split(data)
         subject = self._subject = _header(headers, "Subject")
         self._text.add_heading(level, subject or _header(headers, "From") or f"Mail {number}".removesuffix(" 0"))
@@ -131,7 +130,6 @@ class _Reader:
         return subject
 
     def parsed(self, title: str | None) -> Parsed:
-        """Return what was written."""
         said = list(dict.fromkeys(self._left_out))
         if len(said) > _MOST_NAMED:
             said = [*said[:_MOST_NAMED], f"{len(said) - _MOST_NAMED} more attachments or parts were left out."]
@@ -139,7 +137,6 @@ class _Reader:
         return replace(self._text.parsed(), title=title or None, left_out=tuple(said), warnings=warnings)
 
     def _part(self, data: bytes, level: int) -> bool:
-        """Write a part; return whether it had words."""
         allowed = self._allowed
         allowed.parts -= 1
         if allowed.parts < 0:
@@ -304,7 +301,6 @@ def _runs(lines: list[str], *, flowed: bool, joined: bool) -> Iterator[tuple[boo
 
 
 def _split(data: bytes) -> tuple[Message, bytes]:
-    """Return the headers of a part that are read, and its body."""
     found = _BLANK_LINE.search(data)
     head, body = (data[: found.start() + 1], data[found.end() :]) if found else (data, b"")
     headers = Message(compat32)

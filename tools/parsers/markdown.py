@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
+from typing import Literal
 
 from markdown_it import MarkdownIt
 from markdown_it.rules_core import StateCore
@@ -27,9 +28,7 @@ from tools.parsers.canonical_text import (
     COLONS,
     CanonicalText,
     Parsed,
-    passages_left_out,
     storable,
-    things_left_out,
     unwrapped,
 )
 from tools.parsers.front_matter import front_matter
@@ -50,30 +49,21 @@ _SHIFT = re.compile(r"<(/?)(sup|sub)\b", re.IGNORECASE)
 _DROPPED = "\0"  # stands where a passage was left out
 
 
-def read(data: bytes) -> Parsed:
+def read(data: bytes, flavour: Literal["", "mdx"] = "") -> Parsed:
     """Parse Markdown; front matter becomes the metadata, and its ``title`` the title.
 
+    MDX is read as prose, without imports, exports, tags of components and expressions.
     Raises UnreadableDocument if the text cannot be decoded.
     """
-    return _read(data, mdx=False)
-
-
-def read_mdx(data: bytes) -> Parsed:
-    """Parse MDX as prose, without imports, exports, tags of components and expressions. Raises as ``read``."""
-    return _read(data, mdx=True)
-
-
-def _read(data: bytes, *, mdx: bool) -> Parsed:
     front, body, warnings = front_matter(storable(decode(data)))
-    comments = 0
-    mdx = mdx or is_mdx(body)
-    if mdx:
-        body, comments = as_markdown(body)
     reader = MarkdownReader()
+    mdx = flavour == "mdx" or is_mdx(body)
+    if mdx:
+        body, reader.text.left_out["passage"] = as_markdown(body)
     reader.read_markdown(body, mdx=mdx)
     title = front.pop("title", None)
     parsed = reader.text.parsed(title=str(title).strip() if title else None, metadata=front)
-    return replace(parsed, left_out=reader.left_out(comments), warnings=warnings)
+    return replace(parsed, warnings=warnings)
 
 
 _DEEP_LINE = re.compile(r"^([ ]{0,3})(?=(?:>[ \t]?|[-*+][ \t]++){50})", re.MULTILINE)
@@ -170,18 +160,12 @@ class MarkdownReader:
         self._cells: list[str] | None = None
         self._header: list[int | None] | None = None
         self._in_header = False
-        self._html = HtmlWords()
-        self._struck_out = 0
-        self._embedded = 0
-        self._links = LinkTargets()
+        self._left_out = self.text.left_out
+        self._html = HtmlWords(self._left_out)
+        self._links = LinkTargets(self._left_out)
         self._anchor = ""
         self._last_sign = ""  # of the block before
         self._slugs: Counter[str] = Counter()
-
-    def left_out(self, comments: int = 0) -> tuple[str, ...]:
-        """Return what is said of all that was not read, and of some comments."""
-        said = passages_left_out(comments + self._html.left_out + self._struck_out)
-        return (*said, *things_left_out(self._embedded, "embedded file"), *self._links.told())
 
     def read_markdown(self, markup: str, *, mdx: bool = False) -> None:
         """Read a piece. Raises UnreadableDocument if it is nested too deeply."""
@@ -192,7 +176,8 @@ class MarkdownReader:
             except RecursionError:  # a line such as ">>>>>>>>" that goes on and on is no quote in quotes
                 tokens = parser.parse(_DEEP_LINE.sub(r"\1\\", markup))
             parts = (part for token in tokens if token.children for part in token.children)
-            self._links = LinkTargets(str(part.attrs.get("href", "")) for part in parts if part.type == "link_open")
+            hrefs = (str(part.attrs.get("href", "")) for part in parts if part.type == "link_open")
+            self._links = LinkTargets(self._left_out, hrefs)
             self._read(tokens)
         except RecursionError as error:
             raise UnreadableDocument("The Markdown is nested too deeply.") from error
@@ -392,7 +377,7 @@ class MarkdownReader:
         self._paragraph(latex_formula(token.content, self.text.formula))
 
     def _comment(self, token: Token) -> None:
-        self._struck_out += 1
+        self._left_out["passage"] += 1
 
     def _fence(self, token: Token) -> None:
         if token.info.strip() == "math" and not self._html.hidden:
@@ -415,7 +400,7 @@ class MarkdownReader:
             self._around[-1].lead = None
             return
         drafts, left_out = read
-        self._struck_out += left_out + comments_in(html)
+        self._left_out["passage"] += left_out + comments_in(html)
         written: list[int | None] = []
         for draft in drafts:
             self._html.anchor = draft.anchor or self._html.anchor
@@ -459,7 +444,7 @@ class MarkdownReader:
                 line.words.append(self._html.text(token.content))
             elif token.type in ("s_open", "s_close"):
                 struck += 1 if token.type == "s_open" else -1
-                self._struck_out += token.type == "s_open" and struck == 1
+                self._left_out["passage"] += token.type == "s_open" and struck == 1
                 line.words.append(_DROPPED)
             elif token.type == "html_inline":
                 shown = self._html.words(token.content)
@@ -491,10 +476,10 @@ class MarkdownReader:
         if token.type == "formula":
             return set_apart(_end(words), latex_formula(token.content, self.text.formula), after)
         if token.type == "comment":
-            self._struck_out += 1
+            self._left_out["passage"] += 1
             return _DROPPED
         if token.type == "embedded":
-            self._embedded += not token.content
+            self._left_out["embedded file"] += not token.content
             return token.content or _DROPPED
         return ""
 
@@ -529,7 +514,6 @@ class _Line:
     is_note: bool = False
 
     def cross_link(self, href: str, targets: LinkTargets | None) -> None:
-        """Begin a link, or end one with its address."""
         if not href and targets is not None:
             self.words.append(targets.behind("".join(self.words[self.linked :]), self.href))
         self.linked, self.href = len(self.words), href

@@ -120,7 +120,6 @@ def _line(state: StateBlock, line: int) -> str:
 
 
 def _signs(state: StateBlock, start: int, end: int, silent: bool) -> bool:
-    """Read what begins with a sign: one rule, since each is asked at every line."""
     at = state.bMarks[start] + state.tShift[start]
     rule = _RULES.get(state.src[at : at + 1])
     return rule is not None and not state.is_code_block(start) and rule(state, start, end, silent)

@@ -4,10 +4,8 @@ A reader says what a line begins and what the signs within a line mean; what han
 """
 
 import re
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 
 from tools.parsers.canonical_text import CanonicalText, Parsed, storable, unwrapped
 from tools.parsers.linear_formulas import from_latex, set_apart
@@ -28,7 +26,7 @@ class Draft:
         self.flow = Flow(CanonicalText())
         self.title = ""
         self.noted = noted
-        self.left_out: Counter[str] = Counter()
+        self.left_out = self.flow.text.left_out
         self._open: Paragraph | None = None
         self._lines: list[str] = []  # of it
 
@@ -77,7 +75,7 @@ class Draft:
     def block(self, kind: str, lines: list[str], depth: int) -> None:
         """Read a block: code, a quotation, a comment, or one that holds others."""
         if kind == "comment":
-            self.left_out["Comments"] += 1
+            self.left_out["comment"] += 1
         elif kind == "code":
             self.code(lines)
         elif kind == "quote":
@@ -111,8 +109,7 @@ class Draft:
         """Return the text, with what is said of what was left out."""
         self.close()
         self.flow.end()
-        said = tuple(f"{name} were left out ({count})." for name, count in sorted(self.left_out.items()) if count)
-        return replace(self.flow.text.parsed(title=self.title or self.flow.title), left_out=said)
+        return self.flow.text.parsed(title=self.title or self.flow.title)
 
     def formula(self, latex: str, before: str, after: str) -> str:
         """Return a formula as a line that keeps its value, apart from the words around it."""

@@ -45,7 +45,6 @@ def as_markdown(text: str) -> tuple[str, int]:
 
 
 def _stretches(lines: list[str]) -> Iterator[tuple[list[str], bool]]:
-    """Yield stretches of lines, each with whether it is fenced code."""
     held: list[str] = []
     fence = ""
     for line in lines:
@@ -85,7 +84,6 @@ def _opened(line: str) -> int:
 
 
 def _closes(lines: list[str], at: int) -> bool:
-    """Return whether the brackets that a module's code opens are closed."""
     opened = 0
     for line in lines[at:]:
         opened += _opened(line)
@@ -95,8 +93,6 @@ def _closes(lines: list[str], at: int) -> bool:
 
 
 class _Prose:
-    """A reader of MDX between fences."""
-
     def __init__(self, text: str) -> None:
         self.comments = 0
         self._text = text

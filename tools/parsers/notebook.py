@@ -4,13 +4,11 @@ Images and widgets are left out, and said to be. A cell's attachments are images
 """
 
 import re
-from collections import Counter
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 from graph.errors import UnreadableDocument
-from tools.parsers.canonical_text import CHECK_SUFFIX, Parsed, things_left_out
+from tools.parsers.canonical_text import CHECK_SUFFIX, Parsed
 from tools.parsers.json_rows import load_json
 from tools.parsers.markdown import MarkdownReader
 from tools.parsers.plain import decode
@@ -19,9 +17,7 @@ from tools.parsers.value_rows import Members, Scalar
 _ANSI = re.compile(r"\x1b\[[0-9;?]{0,20}[A-Za-z]")
 _LONGEST_OUTPUT = 100_000  # characters: a run may print without end
 _MOST_CELLS = 100_000
-_IMAGES = ("image", "images")
-_NO_TEXT = ("output without text", "outputs without text")
-_CUT = ("part of a long output", "parts of long outputs")
+_IMAGES = "image of the notebook"
 
 
 def read(data: bytes) -> Parsed:
@@ -50,11 +46,9 @@ def _cells(notebook: Any) -> list[Any] | None:
 
 
 class _Reader:
-    """A reader of cells that counts what it leaves out."""
-
     def __init__(self) -> None:
         self._markdown = MarkdownReader()
-        self._left_out: Counter[tuple[str, str]] = Counter()
+        self._left_out = self._markdown.text.left_out
 
     def read(self, cell: Any) -> None:
         """Write a cell; one of an unknown type is left out."""
@@ -80,13 +74,7 @@ class _Reader:
         """Return what was written, with the title of the notebook's metadata if it has one."""
         metadata = notebook.get("metadata")
         title = metadata.get("title") if isinstance(metadata, Members) else None
-        of = "of the notebook"
-        counts = self._left_out.items()
-        left_out = [
-            said for (one, more), count in counts for said in things_left_out(count, f"{one} {of}", f"{more} {of}")
-        ]
-        parsed = self._markdown.text.parsed(title=title.strip() if isinstance(title, str) else None)
-        return replace(parsed, left_out=(*self._markdown.left_out(), *left_out))
+        return self._markdown.text.parsed(title=title.strip() if isinstance(title, str) else None)
 
     def _outputs(self, outputs: Any) -> Iterator[str]:
         """Yield the text of outputs; streams that follow each other are one."""
@@ -115,13 +103,13 @@ class _Reader:
         text = next(
             (words for name in ("text/plain", "text/markdown", "text") if (words := _text(shown.get(name)))), ""
         )
-        self._left_out[_NO_TEXT] += not text and bool(names - {"output_type", "metadata"})
+        self._left_out["output without text of the notebook"] += not text and bool(names - {"output_type", "metadata"})
         return text
 
     def _cut(self, words: str) -> str:
         words = _ANSI.sub("", words).strip("\n")
         if len(words) > _LONGEST_OUTPUT:
-            self._left_out[_CUT] += 1
+            self._left_out["part of a long output of the notebook"] += 1
             words = words[:_LONGEST_OUTPUT]
         return words
 

@@ -140,7 +140,6 @@ def _section(found: list[re.Match[str]]) -> _Section:
 
 
 def _number(value: float, tokens: tuple[Token, ...]) -> str:
-    """Return a number's digits in the places of a section."""
     names = [name for name, _ in tokens]
     if "general" in names or "place" not in names:
         return "".join(plain(value) if name == "general" else said for name, said in tokens)

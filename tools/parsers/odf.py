@@ -9,10 +9,10 @@ from typing import Any
 from lxml import etree
 
 from graph.errors import UnreadableDocument
-from tools.parsers.archives import SafeArchive, open_archive, xml_of
-from tools.parsers.docx_styles import in_form, role_named, whole_number
+from tools.parsers.archives import open_archive, xml_of
+from tools.parsers.docx_styles import OF_TABLES, first, in_form, role_named, whole_number
 from tools.parsers.office_flow import BULLET, PAGE, TAB, Role, Spoken
-from tools.parsers.office_package import given_title, macros_left_out, refuse_compound
+from tools.parsers.office_package import Package, given_title, refuse_compound
 from tools.parsers.raised_text import LOWERED, RAISED, ShiftedText
 
 _NAMESPACE = "{urn:oasis:names:tc:opendocument:xmlns:%s:1.0}"
@@ -30,6 +30,7 @@ _LENGTH = re.compile(r"(-?\d{1,9}(?:\.\d{0,9})?|-?\.\d{1,9})(cm|mm|in|pt|pc|px)?
 _POINTS = {"cm": 72 / 2.54, "mm": 72 / 25.4, "in": 72.0, "pc": 12.0, "px": 0.75}
 _MOST_SPACES = 1_000
 _LONGEST_MARKER = 60  # characters before and after a number
+_NO_STYLE = etree.Element("none")
 _SHAPES = frozenset(
     DRAW + tag
     for tag in ("frame", "custom-shape", "g", "rect", "ellipse", "text-box", "caption", "a", "line", "polygon")
@@ -39,32 +40,22 @@ _DRAWN = frozenset(DRAW + tag for tag in ("object", "object-ole", "image"))
 _COUNTING = tuple(f"{TEXT}page-{what}" for what in ("number", "count", "continuation"))
 
 
-class OpenPackage:
+class OpenPackage(Package):
     """An open OpenDocument file."""
 
     def __init__(self, data: bytes) -> None:
         refuse_compound(data)
-        self._archive: SafeArchive = open_archive(data)
+        super().__init__(open_archive(data))
         # Not parsed: those of OpenOffice.org declare a document type, and some lack their namespace.
         if _MANIFEST in self._archive and _ENCRYPTED in self._archive.read(_MANIFEST):
             raise UnreadableDocument(
                 "The file is encrypted and needs a password.", suggestion="Save it without a password."
             )
 
-    def macros_left_out(self) -> tuple[str, ...]:
-        """Return what is said of a program in the file. It is never read."""
-        programs = (name for name in self._archive if name.startswith(("Basic/", "Scripts/")))
-        return macros_left_out(any(not name.endswith("-lc.xml") for name in programs))
-
-    def data(self, name: str) -> bytes:
-        """Return the bytes of a part. Raises UnreadableDocument if it is missing or broken."""
-        if name not in self._archive:
-            raise UnreadableDocument(f"The file is broken: its part {name} is missing.")
-        return self._archive.read(name)
-
-    def xml(self, name: str) -> Any | None:
-        """Return the root element of a part, None if there is no such part."""
-        return xml_of(self._archive.read(name), name=name) if name in self._archive else None
+    @property
+    def has_macros(self) -> bool:
+        """Return whether the file holds a program. It is never read."""
+        return any(name.startswith(("Basic/", "Scripts/")) and not name.endswith("-lc.xml") for name in self._archive)
 
     def body(self, kind: str, called: str) -> tuple[Any, Any]:
         """Return the root of the content and the body in it of a kind, such as "text".
@@ -173,33 +164,27 @@ class OpenStyles:
                 self.outline = _levels(each)
 
     def _look(self, family: str, name: str) -> Look:
-        role: Role | None = None
-        hidden = struck = shift = bold = None
-        of_table, list_style = False, ""
-        seen = set()
-        while name and name not in seen:
-            seen.add(name)
-            element = self._elements.get((family, name))
-            shown = element.get(f"{STYLE}display-name") if element is not None else None
-            plain = (shown or name).replace("_20_", " ").lower()
-            role = role or role_named(plain.removesuffix(" tight").strip())
-            of_table = of_table or plain in ("table", "table caption", "tablecaption")
-            if element is None:
-                break
-            list_style = list_style or element.get(f"{STYLE}list-style-name") or ""
-            own = element.find(f"{STYLE}text-properties")
-            if own is not None:
-                hidden = _given(hidden, own.get(f"{TEXT}display"), lambda value: value == "none")
-                struck = _given(struck, own.get(f"{STYLE}text-line-through-style"), lambda value: value != "none")
-                shift = _shift(own.get(f"{STYLE}text-position")) if shift is None else shift
-                bold = _given(bold, own.get(f"{FO}font-weight"), lambda value: value in ("bold", "700", "800", "900"))
+        chain: dict[str, Any] = {}  # the style and those that it is based on, by their names
+        while name and name not in chain:
+            element = chain[name] = self._elements.get((family, name), _NO_STYLE)
             name = element.get(f"{STYLE}parent-style-name") or ""
-        role = "caption" if of_table else role
-        return Look(role or "paragraph", bool(hidden), bool(struck), shift or 0, bool(bold), of_table, list_style)
+        shown = (each.get(f"{STYLE}display-name") or name for name, each in chain.items())
+        plain = [each.replace("_20_", " ").lower() for each in shown]
+        looks = [own for each in chain.values() if (own := each.find(f"{STYLE}text-properties")) is not None]
+        of_table = any(each in OF_TABLES for each in plain)
+        return Look(
+            role="caption" if of_table else first(map(_role, plain)) or "paragraph",
+            hidden=first(own.get(f"{TEXT}display") for own in looks) == "none",
+            struck=first(own.get(f"{STYLE}text-line-through-style") for own in looks) not in (None, "none"),
+            shift=first(_shift(own.get(f"{STYLE}text-position")) for own in looks) or 0,
+            bold=first(own.get(f"{FO}font-weight") for own in looks) in ("bold", "700", "800", "900"),
+            of_table=of_table,
+            list_style=next(filter(None, (each.get(f"{STYLE}list-style-name") for each in chain.values())), ""),
+        )
 
 
-def _given(known: bool | None, value: str | None, means: Any) -> bool | None:
-    return known if known is not None or value is None else bool(means(value))
+def _role(name: str) -> Role | None:
+    return role_named(name.removesuffix(" tight").strip())
 
 
 def _shift(position: str | None) -> int | None:

@@ -11,12 +11,11 @@ from typing import Any
 
 from graph.errors import UnreadableDocument
 from tools.parsers.archives import elements_of, forget
-from tools.parsers.canonical_text import CanonicalText, Parsed, things_left_out
+from tools.parsers.canonical_text import CanonicalText, Parsed
 from tools.parsers.docx_styles import whole_number
 from tools.parsers.number_formats import plain
 from tools.parsers.odf import DRAW, OFFICE, STYLE, TABLE, TEXT, OpenPackage, OpenStyles, one_line, spoken
 from tools.parsers.sheets import LONGEST_NAME, MOST_CELLS, Allowed, Cell, Sheet, write_sheet
-from tools.parsers.xlsx import hidden_left_out
 
 _SPREADSHEET, _SHEET, _ROW = f"{OFFICE}spreadsheet", f"{TABLE}table", f"{TABLE}table-row"
 _COLUMN, _AUTOMATIC = f"{TABLE}table-column", f"{OFFICE}automatic-styles"
@@ -55,9 +54,8 @@ class _Workbook:
         self._styles: OpenStyles | None = None
         self._hidden_sheets: set[str] = set()
         self._allowed = Allowed()
-        self._dropped = {"sheet": 0, "row": 0, "column": 0}
-        self._comments = self._pictures = self._objects = 0
         self._text = CanonicalText()
+        self._left_out = self._text.left_out
 
     def read(self) -> Parsed:
         index, depth = 0, 0
@@ -89,14 +87,8 @@ class _Workbook:
                 "The file is not an OpenDocument spreadsheet.",
                 suggestion="Give it the suffix of its own format, or save it again.",
             )
-        left_out = (
-            *hidden_left_out(self._dropped),
-            *things_left_out(self._pictures, "picture"),
-            *things_left_out(self._objects, "chart or object", "charts or objects"),
-            *things_left_out(self._comments, "comment"),
-            *self._package.macros_left_out(),
-        )
-        return replace(self._text.parsed(), title=self._package.title(), left_out=left_out)
+        self._left_out["macro"] += self._package.has_macros
+        return replace(self._text.parsed(), title=self._package.title())
 
     def _read_part(self, here: _Open, element: Any) -> None:
         if element.tag == _COLUMN:
@@ -119,9 +111,9 @@ class _Workbook:
 
     def _write(self, here: _Open) -> None:
         if here.hidden:
-            self._dropped["sheet"] += 1
+            self._left_out["hidden sheet"] += 1
             return
-        self._dropped["column"] += len(here.dropped)
+        self._left_out["hidden column"] += len(here.dropped)
         write_sheet(self._text, here.sheet, self._allowed)
         if here.boxes and not here.sheet.rows:
             self._text.page_idx = here.sheet.index
@@ -136,8 +128,8 @@ class _Workbook:
                 continue
             held = {child.tag for child in shape}
             drawn = f"{DRAW}object" in held or f"{DRAW}object-ole" in held
-            self._objects += drawn
-            self._pictures += not drawn and f"{DRAW}image" in held
+            self._left_out["chart or object"] += drawn
+            self._left_out["picture"] += not drawn and f"{DRAW}image" in held
             if self._styles is not None:
                 said = (one_line([spoken(each, self._styles).text]) for each in shape.iterchildren(_PARAGRAPH))
                 here.boxes += filter(None, said)
@@ -159,7 +151,7 @@ class _Workbook:
         if not cells:
             return
         if element.get(f"{TABLE}visibility") in _GONE:
-            self._dropped["row"] += count
+            self._left_out["hidden row"] += count
             return
         letters = sum(len(cell.text) for cell in cells.values())
         self._allowed.take(len(cells) * min(count, MOST_CELLS + 1), letters * min(count, MOST_CELLS + 1))
@@ -188,7 +180,7 @@ class _Workbook:
 
     def _cell(self, element: Any) -> Cell | None:
         kind = element.get(f"{OFFICE}value-type") or "string"
-        self._comments += sum(1 for _ in element.iterchildren(f"{OFFICE}annotation"))
+        self._left_out["comment"] += sum(1 for _ in element.iterchildren(f"{OFFICE}annotation"))
         look = self._styles.look("table-cell", element.get(f"{TABLE}style-name")) if self._styles else None
         bold = look is not None and look.bold
         text = self._moment(element, kind)

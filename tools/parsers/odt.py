@@ -6,13 +6,13 @@ Deleted, hidden and struck-out text, comments, pictures, hidden slides and macro
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
 from graph.errors import UnreadableDocument
 from tools.parsers.archives import xml_of
-from tools.parsers.canonical_text import CanonicalText, Parsed, passages_left_out, things_left_out
+from tools.parsers.canonical_text import CanonicalText, Parsed
 from tools.parsers.docx_styles import whole_number
 from tools.parsers.odf import (
     CHART,
@@ -36,7 +36,6 @@ from tools.parsers.office_flow import Flow, Paragraph, Role, Spoken, Table, Tabl
 from tools.parsers.office_formulas import said_mathml
 from tools.parsers.pptx import NOTES
 from tools.parsers.shape_order import Place, around, as_seen
-from tools.parsers.xlsx import hidden_left_out
 
 _P, _H, _LIST, _TABLE = f"{TEXT}p", f"{TEXT}h", f"{TEXT}list", f"{TABLE}table"
 _ITEMS = (f"{TEXT}list-item", f"{TEXT}list-header")
@@ -74,7 +73,7 @@ def read(data: bytes) -> Parsed:
     reader.flow.end()
     reader.flow.text.leave_headings()
     reader.read_edges("footer")
-    return reader.parsed(reader.flow.title or package.title())
+    return reader.flow.text.parsed(title=reader.flow.title or package.title())
 
 
 def read_slides(data: bytes) -> Parsed:
@@ -86,7 +85,7 @@ def read_slides(data: bytes) -> Parsed:
     for index, slide in enumerate(body.iterchildren(f"{DRAW}page")):
         own = reader.read_slide(index, slide)
         title = own if index == 0 else title
-    return reader.parsed(package.title() or title)
+    return reader.flow.text.parsed(title=package.title() or title)
 
 
 @dataclass(slots=True)
@@ -104,13 +103,12 @@ class _List:
 
 
 class _Reader:
-    """A reader of the body of a text, or of slides."""
-
     def __init__(self, package: OpenPackage, root: Any) -> None:
         self.flow = Flow(CanonicalText())
         self._package = package
         self._styles = OpenStyles(package, root)
-        self._gone = self._comments = self._pictures = self._hidden_slides = 0
+        self._left_out = self.flow.text.left_out
+        self._left_out["macro"] += package.has_macros
         self._objects: set[str] = set()  # that have been read
         self._footers = {each.get(f"{PRESENTATION}name"): each.text for each in root.iter(f"{PRESENTATION}footer-decl")}
         self._charts: list[Table] = []  # of the paragraph that is being read
@@ -119,22 +117,11 @@ class _Reader:
         self._outline: dict[int, int] = {}
         self._counts: dict[str, dict[int, int]] = {}  # of lists by their ids and styles, which later ones go on with
 
-    def parsed(self, title: str | None) -> Parsed:
-        """Return what was read, with what was left out."""
-        left_out = (
-            *hidden_left_out({"slide": self._hidden_slides}),
-            *passages_left_out(self._gone),
-            *things_left_out(self._comments, "comment"),
-            *things_left_out(self._pictures, "picture"),
-            *self._package.macros_left_out(),
-        )
-        return replace(self.flow.text.parsed(title=title), left_out=left_out)
-
     def read_slide(self, index: int, slide: Any) -> str | None:
         """Write a slide, its title first wherever it stands among the shapes; return its title."""
         style = slide.get(f"{DRAW}style-name")
         if self._styles.of_slides(style, "visibility") == "hidden":
-            self._hidden_slides += 1
+            self._left_out["hidden slide"] += 1
             return None
         self.flow.text.page_idx = index
         self.flow.text.leave_headings()
@@ -144,7 +131,7 @@ class _Reader:
         title = one_line(self._words(each).text for each in titled.iter(_P)) if titled is not None else ""
         if title:
             self.flow.paragraph(Paragraph(title, "heading", 1))
-        self._comments += sum(shape.tag == f"{OFFICE}annotation" for shape in shapes)
+        self._left_out["comment"] += sum(shape.tag == f"{OFFICE}annotation" for shape in shapes)
         for shape in _in_order(each for each in shapes if each is not titled):
             kind = shape.get(f"{PRESENTATION}class")
             if kind in ("footer", "header"):
@@ -171,7 +158,6 @@ class _Reader:
         self.flow.end()
 
     def read(self, container: Any) -> None:
-        """Write the blocks of an element."""
         for part in self._parts(container, 0):
             self.flow.add(part)
 
@@ -195,14 +181,15 @@ class _Reader:
             elif tag in _INDEXES:
                 yield from self._parts(child, depth, contents=True)
             elif is_drawn(child):
-                yield from self._drawn_parts(child)
+                yield Paragraph(self._drawn(child) or "")
+                yield from self._taken_charts()
             elif tag in _WRAPPERS and child.get(f"{TEXT}display") == "none":
-                self._gone += 1
+                self._left_out["passage"] += 1
             elif tag in _WRAPPERS:
                 yield from self._parts(child, depth, inside, contents=contents)
             else:
-                self._gone += sum(1 for _ in child.iter(f"{TEXT}deletion"))
-                self._comments += tag == f"{OFFICE}annotation"
+                self._left_out["passage"] += sum(1 for _ in child.iter(f"{TEXT}deletion"))
+                self._left_out["comment"] += tag == f"{OFFICE}annotation"
 
     def _raised_starts(self, root: Any) -> Iterator[str]:
         """Yield the raised marks that paragraphs begin with: notes that were typed by hand."""
@@ -228,7 +215,7 @@ class _Reader:
         chart = root.find(f"{OFFICE}body/{OFFICE}chart/{CHART}chart") if root is not None else None
         figures = chart.find(_TABLE) if chart is not None else None
         if chart is None or figures is None:
-            self._pictures += 1
+            self._left_out["picture"] += 1
             return None
         before, self._charts = self._charts, []
         table = self._table(figures, list(_rows(figures)), _DEEPEST)
@@ -237,10 +224,6 @@ class _Reader:
             cell.text = ""
         self._charts = [*before, table]
         return None
-
-    def _drawn_parts(self, frame: Any) -> Iterator[Paragraph | Table]:
-        yield Paragraph(self._drawn(frame) or "")
-        yield from self._taken_charts()
 
     def _taken_charts(self) -> list[Table]:
         charts, self._charts = self._charts, []
@@ -266,8 +249,8 @@ class _Reader:
 
     def _words(self, paragraph: Any, *, is_bold: bool = False) -> Spoken:
         said = spoken(paragraph, self._styles, is_bold=is_bold, typed_notes=self._typed_notes, drawn=self._drawn)
-        self._gone += said.gone
-        self._comments += said.comments
+        self._left_out["passage"] += said.gone
+        self._left_out["comment"] += said.comments
         return said
 
     def _paragraph_parts(
@@ -279,7 +262,7 @@ class _Reader:
             self._anchor = ""
         self._anchor = words.anchor or self._anchor
         if look.hidden or look.struck:
-            self._gone += bool(words.text.strip())
+            self._left_out["passage"] += bool(words.text.strip())
         else:
             yield self._paragraph(element, words, look, inside, "contents" if contents else look.role)
         for box in words.boxes if depth < _DEEPEST else ():
@@ -347,7 +330,7 @@ class _Reader:
         read = []
         for at, (row, header) in enumerate(rows):
             if row.get(f"{TABLE}visibility") in ("collapse", "filter"):
-                self._gone += 1
+                self._left_out["passage"] += 1
                 continue
             read.append(self._row(row, header or (named and at == 0), depth))
         return Table([row for row in read if row.cells])
@@ -375,7 +358,6 @@ class _Reader:
 
 
 def _counted(levels: dict[int, ListLevel], counts: dict[int, int], level: int, start: int | None) -> str:
-    """Count an item and return its mark."""
     own = levels.get(level)
     if own is None:
         return ""
@@ -405,7 +387,6 @@ def _place(shape: Any) -> Place | None:
 
 
 def _rows(table: Any, header: bool = False) -> Iterator[tuple[Any, bool]]:
-    """Yield the rows of a table, and whether they are of its header."""
     for child in table:
         if child.tag == f"{TABLE}table-row":
             yield child, header

@@ -9,7 +9,7 @@ from itertools import groupby
 from typing import Any
 
 from graph.errors import UnreadableDocument
-from tools.parsers.canonical_text import things_left_out
+from tools.parsers.canonical_text import LeftOut
 from tools.parsers.docx_styles import whole_number
 from tools.parsers.number_formats import shown
 from tools.parsers.office_flow import BULLET, Paragraph, Table, TableCell, TableRow
@@ -34,15 +34,15 @@ _UNSEEN_POINTS = ("doc", "pres", "parTrans", "sibTrans")
 class Drawings:
     """What the drawings of a package hold: charts and diagrams are read, pictures and other objects counted."""
 
-    def __init__(self, package: Package) -> None:
+    def __init__(self, package: Package, left_out: LeftOut) -> None:
         self._package = package
-        self._pictures = self._unread = 0
+        self._left_out = left_out
         self._told: set[str] = set()  # parts; a file that draws one a thousand times is no larger for it
 
     def read(self, element: Any, part: str) -> list[Table | Paragraph]:
         """Return what an element of a drawing in a part draws, where it is a chart or a diagram; count a picture."""
         if element.tag in _PICTURES:
-            self._pictures += 1
+            self._left_out["picture"] += 1
         if element.tag not in _REFERENCES:
             return []
         target = self._package.related(part).get(element.get(f"{{{REL}}}{_REFERENCES[element.tag]}") or "")
@@ -54,13 +54,9 @@ class Drawings:
             with suppress(UnreadableDocument):
                 root = self._package.xml(target.target)
         if root is None:
-            self._unread += 1
+            self._left_out["chart"] += 1
             return []
         return [*chart_tables(root)] if element.tag == CHART else [*diagram_items(root)]
-
-    def left_out(self) -> tuple[str, ...]:
-        """Return what is said of what was only counted."""
-        return (*things_left_out(self._pictures, "picture"), *things_left_out(self._unread, "chart"))
 
 
 def chart_tables(root: Any) -> list[Table]:

@@ -44,9 +44,10 @@ class Package:
         self._related: dict[str, dict[str, Relationship]] = {}
         self.main = self.target("", "officeDocument")
 
-    def macros_left_out(self) -> tuple[str, ...]:
-        """Return what is said of a program in the package. It is never read."""
-        return macros_left_out(any(name.endswith("vbaProject.bin") for name in self._archive))
+    @property
+    def has_macros(self) -> bool:
+        """Return whether the package holds a program. It is never read."""
+        return any(name.endswith("vbaProject.bin") for name in self._archive)
 
     def __contains__(self, name: str) -> bool:
         return name in self._archive
@@ -142,8 +143,3 @@ def old_format(data: bytes) -> tuple[str, str]:
         if stream.encode("utf-16-le") in data:
             return suffix, better
     raise UnreadableDocument("The file is a compound file of an unknown program.")
-
-
-def macros_left_out(are_there: bool) -> tuple[str, ...]:
-    """Return what is said of macros."""
-    return ("Macros were left out.",) if are_there else ()

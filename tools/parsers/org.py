@@ -57,7 +57,6 @@ class _Reader(Draft):
         self._headers = 0
 
     def read(self, lines: list[str], depth: int) -> None:
-        """Read lines."""
         ends = [at for at, line in enumerate(lines) if line.strip().lower() == ":end:"]
         ends.append(len(lines) + _LONGEST_DRAWER)
         at = 0
@@ -74,7 +73,7 @@ class _Reader(Draft):
                 self.block(kind, inside, depth)
             elif _DRAWER.fullmatch(line) and (end := ends[bisect_left(ends, at)]) < at + _LONGEST_DRAWER:
                 at = end + 1
-                self.left_out["Drawers"] += 1
+                self.left_out["drawer"] += 1
             elif _LATEX_LINE.fullmatch(line):
                 self.more("\\[" + line if "\\begin" in line else line + "\\]")
             elif line.lstrip().startswith("|"):
@@ -92,7 +91,7 @@ class _Reader(Draft):
             if found[1].lower() in ("title", "caption"):
                 self.begin("caption" if found[1].lower() == "caption" else "title", found[2])
         elif re.match(r"[ \t]*#(?:[ \t]|$)", line):
-            self.left_out["Comments"] += 1
+            self.left_out["comment"] += 1
         elif found := re.fullmatch(r"[ \t]*:(?:[ ](.*))?", line):
             self.code([found[1] or ""])
         elif found := _ITEM.fullmatch(line):

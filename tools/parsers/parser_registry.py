@@ -86,10 +86,10 @@ SOURCES = (  # language, media type, suffixes
 
 BUNDLED = (
     Parser(("text/markdown", "text/x-markdown"), (".md", ".markdown"), _bundled("markdown")),
-    Parser(("text/mdx",), (".mdx",), _bundled("markdown", "read_mdx")),
+    Parser(("text/mdx",), (".mdx",), _bundled("markdown", "read", "mdx")),
     Parser(("text/x-rst", "text/prs.fallenstein.rst"), (".rst", ".rest"), _bundled("restructured_text")),
     Parser(("text/csv",), (".csv",), _bundled("tabular")),
-    Parser(("text/tab-separated-values",), (".tsv", ".tab"), _bundled("tabular", "read_tabs")),
+    Parser(("text/tab-separated-values",), (".tsv", ".tab"), _bundled("tabular", "read", "\t")),
     Parser(("text/plain",), (".txt", ".text"), _bundled("plain")),
     Parser(("text/html",), (".html", ".htm"), _bundled("html")),
     Parser(("application/xhtml+xml",), (".xhtml",), _bundled("html")),

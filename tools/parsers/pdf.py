@@ -98,7 +98,6 @@ class _Pages:
     lost: list[str] = field(default_factory=list)
 
     def lose(self, page_idx: int, error: Exception) -> None:
-        """Tell that a page is not in the text."""
         if isinstance(error, pdfium.PdfiumError):
             self.lost.append(f"Page {page_idx + 1} is broken and was left out.")
         else:
@@ -214,7 +213,6 @@ def _structured(pages: list[Page], outline: list[Bookmark]) -> tuple[CanonicalTe
 
 
 def _nothing(reading: _Pages, hint: str) -> UnreadableDocument:
-    """Return why a file has no text at all."""
     count = len(reading.pages)
     if reading.lost:
         return UnreadableDocument("The PDF is broken: no page of it can be read. " + reading.lost[0])

@@ -28,8 +28,6 @@ class _Container(NamedTuple):
 
 
 class _Last(NamedTuple):
-    """The block that was written last."""
-
     at: int
     kind: BlockKind
     text: str
@@ -146,7 +144,7 @@ class BlockWriter:
         return end
 
     def _caption_line(self, place: int) -> int | None:
-        if not CAPTION.match(self._page.lines[place].text) and not self._page.is_above_table(place):
+        if not CAPTION.match(self._page.lines[place].text):
             return None
         end = self._page.paragraph_end(place, self._page.lines[place].x0)
         below_table = self._last is not None and self._last.kind == "table_row"

@@ -72,7 +72,12 @@ def find_headings(pages: list[Page], outline: list[Bookmark], layout: Layout) ->
 
     Then the lines of contents pages are marked, which are no headings.
     """
-    layout.contents = _entries(pages)
+    layout.contents = {
+        (page_idx, place)
+        for page_idx, page in enumerate(pages)
+        for place, line in enumerate(page.lines)
+        if not line.fixed and _is_entry(line)
+    }
     levels = _name_by_outline(pages, outline, layout)
     _name_by_looks(pages, layout, levels)
     _mark_contents(pages, layout)
@@ -132,7 +137,6 @@ def _name_by_looks(pages: list[Page], layout: Layout, levels: dict[Style, int]) 
 
 
 def _depth(text: str) -> int:
-    """Return the level that a heading's number says, or 0 if it has none."""
     number = _NUMBERED.match(text)
     return number[2].count(".") + 1 if number else 0
 
@@ -189,16 +193,6 @@ def _stands_alone(lines: list[Line], place: int, layout: Layout) -> bool:
         return False
     below = lines[place + 1]
     return not below.bold and line.y - below.y > 0 and below.x0 <= line.x0 + 1.5 * line.size
-
-
-def _entries(pages: list[Page]) -> set[tuple[int, int]]:
-    """Return the lines with dot leaders, by page and place."""
-    return {
-        (page_idx, place)
-        for page_idx, page in enumerate(pages)
-        for place, line in enumerate(page.lines)
-        if not line.fixed and _is_entry(line)
-    }
 
 
 def _is_entry(line: Line) -> bool:

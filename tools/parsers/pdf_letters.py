@@ -157,7 +157,6 @@ def _close_up(textpage: c_void_p, signs: list[str], at: int) -> None:
 
 
 def _box(textpage: c_void_p, at: int) -> tuple[float, float, float]:
-    """Return the left and right edge of a letter, and its baseline."""
     box, x, y = raw.FS_RECTF(), c_double(), c_double()
     calls.letter_box(textpage, at, byref(box))
     calls.letter_origin(textpage, at, byref(x), byref(y))

@@ -101,7 +101,6 @@ def _string(note: Any, key: bytes) -> str:
 
 
 def _read(call: Any, *arguments: Any) -> str:
-    """Return the text that a call of pdfium writes into a buffer."""
     size = min(call(*arguments, None, 0), _LONGEST * sizeof(c_ushort))
     if size <= sizeof(c_ushort):
         return ""

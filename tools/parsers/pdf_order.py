@@ -101,10 +101,7 @@ def _repeat(found: list[tuple[int, ...]]) -> bool:
 
 
 def _running(
-    page: Page,
-    sides: tuple[list[Line], list[Line]],
-    is_running: Callable[[Line, bool, int], bool],
-    tables: set[_Zone],
+    page: Page, sides: tuple[list[Line], list[Line]], is_running: Callable[[Line, bool, int], bool], tables: set[_Zone]
 ) -> set[int]:
     """Return the ids of the running lines of a page: the outermost ones, apart from the text."""
     out: set[int] = set()
@@ -130,20 +127,16 @@ def _are_apart(edge: Line, text: Line, usual: float) -> bool:
     """Whether a line at a page's edge is no line of the text next to it."""
     distance = abs(edge.y - text.y)
     other_style = edge.bold != text.bold or abs(edge.size - text.size) > _OTHER_SIZE
-    usual *= not (other_style or _is_page_number(edge))
+    is_number = len(edge.text) <= _LONGEST_PAGE_NUMBER and _PAGE_NUMBER.fullmatch(edge.text) is not None
+    usual *= not (other_style or is_number)
     return distance >= max(_SPACE * edge.size, _APART * usual)
 
 
 def _are_rows(line: Line, other: Line) -> bool:
-    """Whether two lines are cells below each other."""
     found = (
         any(abs(cell.x0 - each.x0) <= 2 or abs(cell.x1 - each.x1) <= 2 for each in other.cells) for cell in line.cells
     )
     return sum(found) > 1 and abs(line.y - other.y) < _ROWS_APART * line.size
-
-
-def _is_page_number(line: Line) -> bool:
-    return len(line.text) <= _LONGEST_PAGE_NUMBER and _PAGE_NUMBER.fullmatch(line.text) is not None
 
 
 def _in_margin(page: Page, *, top: bool) -> list[Line]:

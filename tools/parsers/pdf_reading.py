@@ -8,7 +8,6 @@ from statistics import median
 from text.scripts import CHINESE_AND_JAPANESE_TEXT
 from tools.parsers.pdf_layout import Layout
 from tools.parsers.pdf_lines import Line, Page
-from tools.parsers.pdf_tables import find_table
 
 NEAR = 2.5  # points: edges that are meant to be the same
 ENDED = re.compile(r"[.!?:;。！？：；…]['\"”’)\]]*\d*$")
@@ -97,17 +96,6 @@ class PageReading:
         if key in self._layout.headings or key in self._layout.contents:
             return True
         return bool(CAPTION.match(text) or _SURE_BULLET.match(text))
-
-    def is_above_table(self, place: int) -> bool:
-        """Whether a short line in the middle of the page stands above a table."""
-        line = self.lines[place]
-        if place + 1 >= len(self.lines) or len(line.cells) > 1 or len(line.text) > 80 or ENDED.search(line.text):
-            return False
-        near = 0 < line.y - self.lines[place + 1].y <= 2.5 * self._layout.leading(line)
-        if not near or self.indent(line) < 2 * line.size:
-            return False
-        table = find_table(self.lines, place + 1, self._layout, self.ends_table, captioned=True)
-        return table is not None and table.has_header
 
     def first_footnote(self) -> int:
         """Return the place of the first footnote: small lines at the page's foot that begin with a number or mark."""

@@ -39,8 +39,6 @@ class Table:
 
 @dataclass(slots=True)
 class _Part:
-    """A stretch of a line between wide gaps."""
-
     text: str
     x0: float
     x1: float

@@ -154,7 +154,6 @@ class _Reader:
         self._is_turned = bool(turn.degrees)
 
     def words(self) -> Iterator[Word]:
-        """Yield the words of the page."""
         text, at, textpage, styles = self._letters.text, self._letters.at, self._textpage, self._styles
         letter_box, object_of_letter, box, y = calls.letter_box, calls.object_of_letter, self._box, self._y
         box_to, x_to, y_to = self._box_to, byref(self._x), byref(y)
@@ -270,7 +269,6 @@ class _Reader:
         return style
 
     def _ink(self, item: c_void_p) -> tuple[bool, bool]:
-        """Whether a text object is drawn, and whether in white."""
         mode = calls.render_mode(item)
         known = mode in (0, 4) and calls.fill_colour(item, *self._colour_to)
         red, green, blue, alpha = self._colour

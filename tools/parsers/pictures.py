@@ -9,7 +9,6 @@ import posixpath
 import re
 from base64 import b64decode
 from binascii import Error as Base64Error
-from collections import deque
 from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any, NamedTuple
@@ -69,23 +68,9 @@ def pictures_in(data: bytes, media_type: str) -> Iterator[Picture]:
     yield from islice(found, MOST_PICTURES)
 
 
-class _Said:
-    """The last words of a walk through a file."""
-
-    def __init__(self) -> None:
-        self._pieces: deque[str] = deque()
-        self._length = 0
-
-    def say(self, words: str | None) -> None:
-        if not words:
-            return
-        self._pieces.append(words[-_BEFORE:])
-        self._length += len(self._pieces[-1])
-        while self._length - len(self._pieces[0]) > _BEFORE:
-            self._length -= len(self._pieces.popleft())
-
-    def __str__(self) -> str:
-        return "".join(self._pieces)[-_BEFORE:]
+def _last(said: str, words: str | None) -> str:
+    """Return the last words of a walk through a file."""
+    return (said + (words or "")[-_BEFORE:])[-_BEFORE:]
 
 
 def _alt(words: str | None) -> str:
@@ -95,12 +80,12 @@ def _alt(words: str | None) -> str:
 def _in_word(package: Package) -> Iterator[Picture]:
     root: Any = package.xml(package.main)
     related = package.related(package.main)
-    said, alt = _Said(), ""
+    said = alt = ""
     walker = etree.iterwalk(root, events=("start",))
     for _, element in walker:
         tag = element.tag
         if tag == f"{W}t":
-            said.say(element.text)
+            said = _last(said, element.text)
         elif tag in (FALLBACK, f"{W}del", f"{W}moveFrom"):
             walker.skip_subtree()
         elif tag == _WORD_PICTURE:
@@ -108,7 +93,7 @@ def _in_word(package: Package) -> Iterator[Picture]:
         elif tag in (f"{DRAWING}blip", _VML):
             target = related.get(element.get(f"{{{REL}}}embed") or element.get(f"{{{REL}}}id") or "")
             if target is not None and target.kind == "image":
-                yield Picture(str(said), _alt(alt), package.data(target.target))
+                yield Picture(said, _alt(alt), package.data(target.target))
                 alt = ""
 
 
@@ -142,39 +127,39 @@ def _in_open_document(package: OpenPackage) -> Iterator[Picture]:
     root: Any = package.xml("content.xml")
     if root is None:
         return
-    said = _Said()
+    said = ""
     page = -1
     for event, element in etree.iterwalk(root, events=("start", "end")):
         if event == "end":
-            said.say(element.tail)
+            said = _last(said, element.tail)
             continue
         if element.tag == f"{DRAW}page":
             page += 1
-        said.say(element.text if not str(element.tag).startswith(SVG) else None)
+        said = _last(said, element.text if not str(element.tag).startswith(SVG) else None)
         if element.tag != f"{DRAW}image":
             continue
         frame = element.getparent()
         alt = frame.findtext(f"{SVG}desc") or frame.findtext(f"{SVG}title") if frame is not None else ""
         if is_kept_picture(element):
-            before, page_idx = ("", page) if page >= 0 else (str(said), None)
+            before, page_idx = ("", page) if page >= 0 else (said, None)
             yield Picture(before, _alt(alt), package.data(_name(element)), page_idx)
 
 
 def _in_html(root: Any) -> Iterator[Picture]:
-    said = _Said()
+    said = ""
     walker = etree.iterwalk(root, events=("start", "end"))
     for event, element in walker:
         if event == "end":
-            said.say(element.tail)
+            said = _last(said, element.tail)
         elif element.tag in _SILENT:
             walker.skip_subtree()
         elif element.tag == "img":
-            said.say(element.get("alt"))  # which is part of the text
+            said = _last(said, element.get("alt"))  # which is part of the text
             data = _inline(element.get("src") or "")
             if data is not None:
-                yield Picture(str(said), _alt(element.get("alt")), data)
+                yield Picture(said, _alt(element.get("alt")), data)
         else:
-            said.say(element.text)
+            said = _last(said, element.text)
 
 
 def _inline(address: str) -> bytes | None:

@@ -37,8 +37,7 @@ def decode(data: bytes, *, declared: str | None = None) -> str:
     """
     marked = next((name for mark, name in _MARKS if data.startswith(mark)), None)
     if marked is None and b"\x00" in data:
-        text = None if declared else guessed(data)
-        if text is not None:
+        if not declared and (text := guessed(data)):
             return text
         raise UnreadableDocument("The file is binary, not text.")
     encoding = marked or _WIDER.get((declared or "").lower(), declared) or "utf-8"
@@ -47,16 +46,14 @@ def decode(data: bytes, *, declared: str | None = None) -> str:
             raise LookupError
         return data.decode(encoding)
     except UnicodeError as error:
-        text = guessed(data) if marked in (None, "utf-8-sig") else None
-        if text is not None:
+        if marked in (None, "utf-8-sig") and (text := guessed(data)):
             return text
         raise UnreadableDocument(
             f"The text is not in {encoding.removesuffix('-sig').upper()}{_place(error, data)}.",
             suggestion="Save the file as UTF-8 and add it again.",
         ) from error
     except (LookupError, ValueError) as error:
-        text = guessed(data)
-        if text is not None:
+        if text := guessed(data):
             return text
         raise UnreadableDocument(f"The file names an unknown charset: {encoding!r}.") from error
 

@@ -6,12 +6,11 @@ macros are left out and said; slide numbers and dates that count themselves are 
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import Any
 
 from lxml import etree
 
-from tools.parsers.canonical_text import CanonicalText, Parsed, passages_left_out, things_left_out
+from tools.parsers.canonical_text import CanonicalText, Parsed
 from tools.parsers.docx_styles import in_form, whole_number
 from tools.parsers.office_charts import Drawings
 from tools.parsers.office_flow import BULLET, Flow, Paragraph, Role, Table, TableCell, TableRow
@@ -19,7 +18,6 @@ from tools.parsers.office_formulas import OMATH, said_formula
 from tools.parsers.office_package import DRAWING, FALLBACK, REL, Package, open_package
 from tools.parsers.raised_text import ShiftedText
 from tools.parsers.shape_order import Place, as_seen
-from tools.parsers.xlsx import hidden_left_out
 
 NOTES = "Speaker notes"
 P = "{http://schemas.openxmlformats.org/presentationml/2006/main}"
@@ -58,30 +56,23 @@ def slides(package: Package) -> Iterator[tuple[int, Any | None, str]]:
 class _Presentation:
     def __init__(self, package: Package) -> None:
         self._package = package
-        self._gone = self._comments = 0
         self._flow = Flow(CanonicalText())
-        self._drawings = Drawings(package)
+        self._left_out = self._flow.text.left_out
+        self._drawings = Drawings(package, self._left_out)
         self._layouts: dict[str, dict[str, Place]] = {}
 
     def read(self) -> Parsed:
-        text, hidden = self._flow.text, 0
-        title = None
+        text, title = self._flow.text, None
         for index, slide, part in slides(self._package):
             if slide is None:
-                hidden += 1
+                self._left_out["hidden slide"] += 1
                 continue
             text.page_idx = index
             text.leave_headings()
             own = self._read_slide(slide, part)
             title = own if index == 0 else title
-        left_out = (
-            *hidden_left_out({"slide": hidden}),
-            *passages_left_out(self._gone),
-            *things_left_out(self._comments, "comment"),
-            *self._drawings.left_out(),
-            *self._package.macros_left_out(),
-        )
-        return replace(text.parsed(title=self._package.title() or title), left_out=left_out)
+        self._left_out["macro"] += self._package.has_macros
+        return text.parsed(title=self._package.title() or title)
 
     def _read_slide(self, slide: Any, part: str) -> str | None:
         """Write a slide, its title first wherever it stands among the shapes; return its title."""
@@ -108,7 +99,7 @@ class _Presentation:
             if root is not None and each.kind == "notesSlide":
                 self._read_notes(root)
             elif root is not None:
-                self._comments += sum(1 for child in root if child.tag.endswith("}cm"))
+                self._left_out["comment"] += sum(1 for child in root if child.tag.endswith("}cm"))
         return title or None
 
     def _read_shape(self, shape: Any) -> None:
@@ -160,7 +151,7 @@ class _Presentation:
                 said = element.findtext(f"{DRAWING}t") or ""
                 own = element.find(f"{DRAWING}rPr")
                 if own is not None and own.get("strike") in ("sngStrike", "dblStrike"):
-                    self._gone += bool(said.strip())
+                    self._left_out["passage"] += bool(said.strip())
                     continue
                 raised = whole_number(own.get("baseline")) if own is not None else 0
                 latin = own.find(f"{DRAWING}latin") if own is not None else None
@@ -249,7 +240,6 @@ def placeholder_of(shape: Any) -> str | None:
 
 
 def _marker(properties: Any | None, level: int, counts: dict[int, tuple[str, int]], bulleted: bool) -> str:
-    """Count an item and return its mark; "" for a paragraph that is none."""
     for deeper in [at for at in counts if at > level]:
         del counts[deeper]
     numbered = properties.find(f"{DRAWING}buAutoNum") if properties is not None else None

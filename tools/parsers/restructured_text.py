@@ -7,13 +7,12 @@ targets and titles are anchors.
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 from docutils import nodes
 from lxml import etree
 
-from tools.parsers.canonical_text import CanonicalText, Parsed, passages_left_out, storable, unwrapped
+from tools.parsers.canonical_text import CanonicalText, Parsed, storable, unwrapped
 from tools.parsers.html import write_drafts
 from tools.parsers.html_blocks import Reader
 from tools.parsers.html_frames import Frame
@@ -48,12 +47,13 @@ def read(data: bytes) -> Parsed:
     page = etree.Element("main")
     _Page(tree).write(tree, page)
     text = CanonicalText()
-    links = LinkTargets(each.get("href") for each in page.iter("a"))
+    links = LinkTargets(text.left_out, (each.get("href") for each in page.iter("a")))
     formulas = frozenset(page.iterfind(".//span[@class='math']"))
     reader = _Reader(_AllSeen(page, in_main=True), text.formula, links, formulas)
     reader.read(page)
     write_drafts(text, reader.drafts)
-    return replace(text.parsed(), left_out=(*passages_left_out(struck_out), *links.told()))
+    text.left_out["passage"] += struck_out
+    return text.parsed()
 
 
 class _AllSeen(Visibility):
@@ -93,7 +93,6 @@ class _Page:
         self._substitutions = {name: words for name, words in said.items() if len(words) <= _MOST_SUBSTITUTED}
 
     def write(self, parent: Any, into: Any) -> None:
-        """Write what is in a node into an element."""
         for at, node in enumerate(parent.children):
             if isinstance(node, Labelled) and _marks_title(parent.children, at):
                 self._target = self._target or self._anchor_of(node)
@@ -156,8 +155,8 @@ class _Page:
         self._program = "" if node["name"] == "None" else node["name"]
 
     def _write_target(self, node: Any, into: Any) -> None:
-        self._target = _target_of(node) or self._target
         if "refuri" not in node:
+            self._target = nodes.make_id(node["names"][0]) if node["names"] else self._target
             self.write(node, into)
 
     def _write_title(self, node: Any, into: Any) -> None:
@@ -310,10 +309,6 @@ def _is_listed(node: Labelled) -> bool:
     return domain in _LANGUAGES or kind in _PYTHON or kind.startswith("auto")
 
 
-def _target_of(node: Any) -> str:
-    return "" if "refuri" in node or not node["names"] else nodes.make_id(node["names"][0])
-
-
 _OPTION_NAME = re.compile(r"(?:/|--|-|\+)?[^\s=,\[]+")
 
 
@@ -327,7 +322,6 @@ def _anchor_of_option(signature: str, program: str) -> str:
 
 
 def _titles_of_labels(tree: nodes.document) -> dict[str, str]:
-    """Return the titles that labels of this file stand before."""
     titles: dict[str, str] = {}
     waiting: list[str] = []
     for node in tree.children:

@@ -12,15 +12,7 @@ from typing import Any
 from lxml import etree
 
 from graph.errors import UnreadableDocument
-from tools.parsers.canonical_text import (
-    CHECK_SUFFIX,
-    CanonicalText,
-    Parsed,
-    passages_left_out,
-    storable,
-    things_left_out,
-    told,
-)
+from tools.parsers.canonical_text import CHECK_SUFFIX, CanonicalText, Parsed, storable
 from tools.parsers.html_visible import names_of
 from tools.parsers.office_flow import BULLET, PAGE, PAGE_FIELDS, TAB, Flow, Paragraph, Table, TableCell, TableRow
 from tools.parsers.office_formulas import OMATH, M, said_formula
@@ -93,7 +85,6 @@ class _State:
 
     @property
     def is_lost(self) -> bool:
-        """Whether nothing of the group is shown."""
         return self.into in ("nowhere", "info")
 
 
@@ -130,13 +121,10 @@ class _Reader:
         self._pages: dict[int, str] = {}  # code pages of fonts
         self._default_page = "cp1252"
         self._font = 0
-        self._hides = 0
-        self._pictures = 0
-        self._undecoded = 0
+        self._left_out = self._flow.text.left_out
         self._was_unseen = False
 
     def read(self, data: bytes) -> None:
-        """Read all tokens."""
         at = 0
         while at < len(data):
             found = _TOKEN.match(data, at)
@@ -157,14 +145,8 @@ class _Reader:
             self._flow.running(words)
 
     def parsed(self) -> Parsed:
-        """Return what was written, and what was left out."""
         title = " ".join(storable(self._words["title"].text).split())[:_LONGEST_TITLE]
-        left_out = (
-            *passages_left_out(self._hides),
-            *things_left_out(self._pictures, "picture"),
-            *told(self._undecoded, "1 letter could not be decoded.", "{} letters could not be decoded."),
-        )
-        return replace(self._flow.text.parsed(title=title or None), left_out=left_out)
+        return self._flow.text.parsed(title=title or None)
 
     def _token(self, found: re.Match[bytes]) -> None:
         word, number, hexed, symbol, brace, plain = found.groups()
@@ -251,7 +233,6 @@ class _Reader:
             self._word(word, number)
 
     def _begin(self, word: str) -> None:
-        """Say where the words of a group go."""
         state = self._state
         if word in _DESTINATIONS:
             if not state.is_lost:
@@ -264,7 +245,7 @@ class _Reader:
                 self._say(PAGE)
                 state.into = "nowhere"
         else:
-            self._pictures += word == "pict" and not state.is_lost
+            self._left_out["picture"] += word == "pict" and not state.is_lost
             state.into = word if word == "info" or (word == "title" and state.into == "info") else "nowhere"
 
     def _word(self, word: str, number: int | None) -> None:
@@ -284,8 +265,9 @@ class _Reader:
                 self._end_row()
             case "trhdr":
                 self._row.header = True
-            case "chftn":
-                self._mark_note()
+            case "chftn" if state.into == "body":  # in the note itself its number is known
+                self._noted += 1
+                self._words["body"].say(str(self._noted), NOTE)
             case "plain":
                 state.unseen, state.bold, state.code_page, state.shift = False, False, self._default_page, 0
             case "pard":
@@ -309,11 +291,6 @@ class _Reader:
                 self._pages[self._font] = _CODE_PAGES[number]
         elif word in ("ansicpg", "mac", "pc", "pca"):
             self._set_code_page({"mac": 10000, "pc": 437, "pca": 850}.get(word, number or 1252))
-
-    def _mark_note(self) -> None:
-        if self._state.into == "body":  # in the note itself its number is known
-            self._noted += 1
-            self._words["body"].say(str(self._noted), NOTE)
 
     def _set_code_page(self, number: int) -> None:
         name = {65001: "utf-8", 936: "gb18030", 950: "big5", 10000: "mac_roman"}.get(number, f"cp{number}")
@@ -345,7 +322,7 @@ class _Reader:
         if self._bytes:
             raw, self._bytes = bytes(self._bytes), bytearray()
             words = raw.decode(self._state.code_page, "replace")
-            self._undecoded += words.count("\ufffd")
+            self._left_out["letter"] += words.count("\ufffd")
             self._say(words)
 
     def _say(self, words: str) -> None:
@@ -353,7 +330,7 @@ class _Reader:
         if state.into not in self._words:
             return
         if state.unseen:
-            self._hides += not self._was_unseen and bool(words.strip())
+            self._left_out["passage"] += not self._was_unseen and bool(words.strip())
             self._was_unseen = self._was_unseen or bool(words.strip())
             return
         self._was_unseen = False

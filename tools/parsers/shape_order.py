@@ -63,7 +63,6 @@ def _cut(shapes: list[int], places: dict[int, Place], across: bool) -> list[int]
 
 
 def _groups(shapes: list[int], places: dict[int, Place], across: bool) -> list[list[int]]:
-    """Return the shapes between gaps that go through all of them."""
     sides = {}
     for at in shapes:
         place = places[at]

@@ -239,7 +239,6 @@ def _is_form(rows: list[Row], columns: list[int]) -> bool:
 
 
 def _is_line(cells: dict[int, Cell]) -> bool:
-    """Whether a row is a single cell, which may be merged over others."""
     return len({id(cell) for cell in cells.values()}) == 1 and not next(iter(cells.values())).typed
 
 

@@ -75,8 +75,6 @@ def read(data: bytes, language: str = "") -> Parsed:
 
 @dataclass(slots=True)
 class _Run:
-    """Lines that become a block: the kind, and the span so far."""
-
     kind: BlockKind
     start: int
     end: int
@@ -107,7 +105,6 @@ class _Reader:
         self._count = 0
 
     def blocks(self) -> Iterator[Block]:
-        """Yield the blocks in order."""
         run: _Run | None = None
         for line in FILE_LINE.finditer(self._text):
             words = line[0].strip()
@@ -154,7 +151,6 @@ class _Reader:
         return kept
 
     def _kind_of(self, words: str) -> tuple[BlockKind, str]:
-        """Return what a line is, and the name that it defines."""
         if self._closes:
             if self._closes in words:
                 self._closes = ""

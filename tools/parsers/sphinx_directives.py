@@ -206,7 +206,6 @@ def _glossary(state: Any, found: Directive) -> list[Any]:
 
 
 def _captioned(state: Any, found: Directive) -> list[Any]:
-    """Read a table in any markup, with its caption."""
     around = nodes.Element()
     state.nested_parse(found.content, found.offset, around)
     for table in around.findall(nodes.table):

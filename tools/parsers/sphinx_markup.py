@@ -108,7 +108,6 @@ class _Inliner(states.Inliner):
     def __init__(self) -> None:
         super().__init__()
         self.machines: list[Any] = []
-        self.list_machines: list[_ListMachine] = []
         self.title_styles: list[Any] = []
         self.hidden_roles: set[str] = set()
         self.struck_out = 0
@@ -183,15 +182,6 @@ class _SimpleTable(tableparser.SimpleTableParser):
         super().setup(block)
 
 
-class _ListMachine(states.NestedStateMachine):
-    """A machine that is kept when it is done with."""
-
-    idle: list["_ListMachine"]
-
-    def unlink(self) -> None:
-        self.idle.append(self)
-
-
 if TYPE_CHECKING:
     _Base = states.Body
 else:  # which is put before each state of docutils, also before those that are not made from Body
@@ -222,20 +212,6 @@ class _State(_Base):
         finally:
             self.inliner.depth -= 1
 
-    def nested_list_parse(self, *block: Any, **options: Any) -> Any:
-        """Parse the rest of a list or of directives, with a machine that has done so before: to make one is slow."""
-        options["state_machine_class"] = self._list_machine
-        return super().nested_list_parse(*block, **options)
-
-    def _list_machine(self, *, initial_state: str, parent_state_machine: Any, **options: Any) -> "_ListMachine":
-        if not self.inliner.list_machines:
-            machine = _ListMachine(initial_state=initial_state, parent_state_machine=parent_state_machine, **options)
-            machine.idle = self.inliner.list_machines
-            return machine
-        machine = self.inliner.list_machines.pop()
-        machine.initial_state, machine.parent_state_machine = initial_state, parent_state_machine
-        return machine
-
     def section(self, title: str, source: str, style: Any, lineno: int, messages: Any) -> None:
         """Add a title, without a section around what follows."""
         styles = self.inliner.title_styles
@@ -260,7 +236,6 @@ class _State(_Base):
         return read(match, context, next_state, self.isolate_simple_table, _SimpleTable)
 
     def directive(self, match: re.Match[str], **presets: Any) -> tuple[list[Any], bool]:
-        """Read a directive, whatever its name."""
         machine: Any = self.state_machine
         block, _, offset, blank_finish = machine.get_first_known_indented(match.end(), strip_top=0)
         read = read_directive(self, split_directive(match[1], block, offset))

@@ -7,12 +7,11 @@ at which it begins, as a fragment that players know, such as ``t=00:01:10``.
 import html
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import NamedTuple
 
 from graph.errors import UnreadableDocument
 from text.sentences import sentences
-from tools.parsers.canonical_text import CHECK_SUFFIX, CanonicalText, Parsed, storable, things_left_out, unwrapped
+from tools.parsers.canonical_text import CHECK_SUFFIX, CanonicalText, Parsed, storable, unwrapped
 from tools.parsers.plain import decode
 
 _TIME = r"(?:\d{1,4}:)?\d{1,2}:\d{2}[.,]\d{1,3}"
@@ -41,9 +40,10 @@ def read(data: bytes) -> Parsed:
     cues = _script_cues(text) if is_script else list(_cues(text, is_web=is_web))
     if not cues:
         raise UnreadableDocument("The file holds no subtitles: no line with two times.", suggestion=CHECK_SUFFIX)
-    mark = r"^Comment:" if is_script else r"^NOTE\b"
-    comments = len(re.findall(mark, text, re.MULTILINE)) if is_script or is_web else 0
-    return replace(_written(_unrolled(cues)), left_out=things_left_out(comments, "comment"))
+    written = _written(_unrolled(cues))
+    if is_script or is_web:
+        written.left_out["comment"] = len(re.findall(r"^Comment:" if is_script else r"^NOTE\b", text, re.MULTILINE))
+    return written.parsed()
 
 
 def _seconds(time: str) -> float:
@@ -104,7 +104,7 @@ def _unrolled(cues: list[_Cue]) -> list[_Cue]:
     return once if 3 * rolled > len(cues) else cues
 
 
-def _written(cues: list[_Cue]) -> Parsed:
+def _written(cues: list[_Cue]) -> CanonicalText:
     text = CanonicalText()
     spoken: list[str] = []
     length, began, ended, speaker = 0, 0.0, 0.0, ""
@@ -127,7 +127,7 @@ def _written(cues: list[_Cue]) -> Parsed:
             length += len(line)
             ended, speaker = cue.end, cue.speaker
     close()
-    return text.parsed()
+    return text
 
 
 def _ends(line: str) -> bool:

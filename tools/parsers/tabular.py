@@ -14,7 +14,6 @@ from graph.errors import UnreadableDocument
 from tools.parsers.canonical_text import CanonicalText, Parsed, storable
 from tools.parsers.plain import decode
 
-_DELIMITERS = ";\t|,"
 _SAMPLE = 200  # rows
 _USUAL = 0.9  # of the rows have as many cells
 _OTHER_COMMA = re.compile(r"(?<!\d),|,(?!\d)")  # than one within a number: 1,5
@@ -22,20 +21,12 @@ _FIRST = 20  # rows, among which the header is
 _NUMBER = re.compile(r"[-+(]?[$€£¥]?\d[\d.,:/%eE+-]*\)?%?")
 
 
-def read(data: bytes) -> Parsed:
-    """Parse separated values with any of the usual delimiters.
+def read(data: bytes, delimiters: str = ";\t|,") -> Parsed:
+    """Parse values with one of some delimiters between them.
 
     Raises UnreadableDocument if they cannot be decoded, or hold a cell of more than 128 KB.
     """
-    return _parsed(storable(decode(data)), _DELIMITERS)
-
-
-def read_tabs(data: bytes) -> Parsed:
-    """Parse tab-separated values. Raises as ``read``."""
-    return _parsed(storable(decode(data)), "\t")
-
-
-def _parsed(text: str, delimiters: str) -> Parsed:
+    text = storable(decode(data))
     try:
         return _written(text, *_dialect(text, delimiters))
     except csv.Error as error:
@@ -91,7 +82,6 @@ def _dialect(text: str, delimiters: str) -> tuple[str, bool]:
 
 
 def _is_quoted(text: str, delimiters: str) -> bool:
-    """Return whether each quote that opens a cell is closed."""
     opens = rf'(?:\A|(?<=[\r\n{re.escape(delimiters)}]))[ ]*"'
     at = 0
     for found in re.finditer(opens, text):

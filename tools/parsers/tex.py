@@ -33,7 +33,7 @@ _SILENT = re.compile(  # with their arguments
 )
 _FIRST_SILENT = frozenset({"href", "textcolor", "colorbox", "parbox", "resizebox"})
 _READ = frozenset({"caption", "footnote", "thanks", "SI", "qty"})
-_LEFT_OUT = {"includegraphics": "Pictures", "input": "Included files", "include": "Included files"}
+_LEFT_OUT = {"includegraphics": "picture", "input": "included file", "include": "included file"}
 _GROUPS = {"thebibliography": 1, "minipage": 2, "multicols": 2, "adjustbox": 2}  # of an environment, that are no text
 _SIGNS = {
     "ss": "ß", "o": "ø", "O": "Ø", "ae": "æ", "AE": "Æ", "oe": "œ", "OE": "Œ", "aa": "å", "AA": "Å", "l": "ł", "L": "Ł",
@@ -62,7 +62,7 @@ def read(data: bytes) -> Parsed:
     text, comments = _COMMENT.subn(r"\1", source(data).replace("\r\n", "\n"))
     reader = _Reader(text)
     reader.read_all()
-    reader.left_out["Comments"] += comments
+    reader.left_out["comment"] += comments
     return reader.parsed()
 
 
@@ -86,7 +86,6 @@ class _Reader(Draft):
         self._depth = 0
 
     def read_all(self) -> None:
-        """Read the text of the document."""
         text = self._text
         if title := re.search(r"\\title(?:\[[^\]]{0,400}\])?\s*(?=\{)", text):
             self.title = self._argument(title.end())[0]
@@ -120,7 +119,6 @@ class _Reader(Draft):
         self._parts.append(self._text[at:end])
 
     def _command(self, word: str, at: int) -> int:
-        """Read a command; return where what follows it begins."""
         if word in ("begin", "end"):
             return self._environment(word == "begin", at)
         if word in ("item", "bibitem"):
@@ -220,7 +218,7 @@ class _Reader(Draft):
         if _DISPLAYED.fullmatch(kind):
             self._formula(re.sub(r"^\{\d+\}", "", inside) if "alignat" in kind else inside)
         elif kind == "comment" or kind.endswith("picture"):
-            self.left_out["Comments" if kind == "comment" else "Drawings"] += 1
+            self.left_out["comment" if kind == "comment" else "drawing"] += 1
         else:
             self._flush()
             self.code(re.sub(r"\A(?:\{[^{}\n]*\})?[ \t]*\n", "", inside).rstrip().split("\n"))
@@ -287,7 +285,6 @@ class _Reader(Draft):
         return (found.end(), closing) if found and closing is not None else None
 
     def _argument(self, at: int) -> tuple[str, int]:
-        """Return the words of a command's argument, and where it ends."""
         group = self._group(at)
         return (self._inner(*group), group[1] + 1) if group else ("", at)
 
@@ -327,7 +324,6 @@ class _Reader(Draft):
 
 
 def _closing(text: str) -> dict[int, int]:
-    """Return where each brace that is opened is closed."""
     opened: list[int] = []
     closing: dict[int, int] = {}
     for found in re.finditer(r"\\.|[{}]", text, re.DOTALL):

@@ -7,7 +7,7 @@ it belongs to, such as ``users[0].name: Ada``. A long value is a term, its path,
 import json
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from graph.errors import UnreadableDocument
@@ -77,7 +77,8 @@ def written(root: Any, format_name: str, *, closing: str = "") -> Parsed:
         writer.text.add_heading(1, str(name))
         writer.write(inside)
     title = next((leaf.value for wanted in ("title", "name") for leaf in top if leaf.path == (wanted,)), "")
-    return writer.parsed(" ".join(storable(title).split())[:_LONG])
+    parsed = writer.text.parsed(title=" ".join(storable(title).split())[:_LONG] or None)
+    return parsed if title else replace(parsed, title=None)  # the name of a section is none
 
 
 def _leaves(root: Any, format_name: str) -> Iterator[Leaf]:
@@ -129,16 +130,10 @@ class _Writer:
         self._characters = 0
 
     def write(self, leaves: Iterable[Leaf]) -> None:
-        """Write the leaves of a section."""
         self._named = []
         tight = False
         for leaf in leaves:
             tight = self._write(leaf, tight)
-
-    def parsed(self, title: str) -> Parsed:
-        """Return the rows; a section's name is no title."""
-        done = self.text.parsed(title=title or None)
-        return done if title else Parsed(done.text, done.blocks)
 
     def _write(self, leaf: Leaf, tight: bool) -> bool:
         """Write a leaf; return whether the next row may follow on the next line."""

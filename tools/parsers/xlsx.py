@@ -13,7 +13,7 @@ from typing import Any
 from lxml import etree
 
 from tools.parsers.archives import elements_of, forget
-from tools.parsers.canonical_text import CanonicalText, Parsed, things_left_out, told
+from tools.parsers.canonical_text import CanonicalText, Parsed, told
 from tools.parsers.docx_styles import whole_number
 from tools.parsers.number_formats import BUILT_IN, shown, shown_text
 from tools.parsers.office_charts import CHART, Drawings
@@ -52,39 +52,27 @@ class _Workbook:
         self._since_1904 = properties is not None and properties.get("date1904") in _TRUE
         self._strings = self._shared()
         self._styles = dict(enumerate(self._formats()))
-        self._dropped = {"sheet": 0, "row": 0, "column": 0}
-        self._without_result = self._comments = self._unshown = self._lost = self._charts = 0
-        self._drawings = Drawings(package)
+        self._text = CanonicalText()
+        self._left_out = self._text.left_out
+        self._lost = 0
+        self._drawings = Drawings(package, self._left_out)
 
     def read(self) -> Parsed:
-        text = CanonicalText()
+        text = self._text
         for index, sheet in enumerate(self._book.iter(f"{_NS}sheet")):
             target = self._related.get(sheet.get(f"{{{REL}}}id") or "")
             if target is None or target.kind not in ("worksheet", "chartsheet"):
                 continue
             if (sheet.get("state") or "visible") != "visible":
-                self._dropped["sheet"] += 1
+                self._left_out["hidden sheet"] += 1
                 continue
             read = self._sheet((sheet.get("name") or "")[:LONGEST_NAME], index, target.target)
             write_sheet(text, read, self._allowed)
             self._write_drawings(text, read, target.target)
-        left_out = (*self._said(), *self._drawings.left_out(), *self._package.macros_left_out())
+        self._left_out["macro"] += self._package.has_macros
         lost = " words that the file does not hold."
         warnings = told(self._lost, f"1 cell names{lost}", f"{{}} cells name{lost}")
-        return replace(text.parsed(), title=self._package.title(), left_out=left_out, warnings=warnings)
-
-    def _said(self) -> Iterator[str]:
-        yield from hidden_left_out(self._dropped)
-        yield from things_left_out(self._comments, "comment")
-        yield from told(self._without_result, "1 formula has no stored result.", "{} formulas have no stored result.")
-        yield from told(
-            self._charts,
-            "1 chart was left out but for its title.",
-            "{} charts were left out but for their titles.",
-        )
-        yield from things_left_out(
-            self._unshown, "value that its number format hides", "values that their number formats hide"
-        )
+        return replace(text.parsed(), title=self._package.title(), warnings=warnings)
 
     def _shared(self) -> list[str]:
         allowed = Allowed()
@@ -126,7 +114,7 @@ class _Workbook:
             if element.tag == row_tag:
                 number = max(number + 1, whole_number(element.get("r")) - 1)
                 if element.get("hidden") in _TRUE:
-                    self._dropped["row"] += len(element) > 0
+                    self._left_out["hidden row"] += len(element) > 0
                     continue
                 cells = self._row(element, sorted(hidden), dropped)
                 if cells:
@@ -136,8 +124,9 @@ class _Workbook:
                     hidden.append((whole_number(element.get("min")) - 1, whole_number(element.get("max")) - 1))
             else:
                 sheet.merged.extend(_area(element.get("ref") or ""))
-        self._dropped["column"] += len(dropped)
-        self._count_comments(part)
+        self._left_out["hidden column"] += len(dropped)
+        comments = self._package.part(part, "comments")
+        self._left_out["comment"] += 0 if comments is None else sum(1 for _ in comments.iter(f"{_NS}comment"))
         return sheet
 
     def _row(self, element: Any, hidden: list[tuple[int, int]], dropped: set[int]) -> dict[int, Cell]:
@@ -169,7 +158,7 @@ class _Workbook:
         if value is None or not value.strip():
             if element.find(_F) is None or kind == "str":
                 return None
-            self._without_result += 1
+            self._left_out["formula"] += 1
             return Cell("", True)
         if kind == "s":
             at = whole_number(value, -1)
@@ -188,13 +177,13 @@ class _Workbook:
         if number is None:  # a formula's words, or its error such as #DIV/0!
             return self._text_cell(_unescaped(value), bold, code)
         said = shown(number, code, since_1904=self._since_1904)
-        self._unshown += not said
+        self._left_out["value that its number format hides"] += not said
         return Cell(said, True, bold) if said else None
 
     def _text_cell(self, words: str, bold: bool, code: str) -> Cell | None:
         said = " ".join(words.split())
         shown = " ".join(shown_text(said, code).split()) if said else ""
-        self._unshown += bool(said and not shown)
+        self._left_out["value that its number format hides"] += bool(said and not shown)
         return Cell(shown, False, bold) if shown else None
 
     def _write_drawings(self, text: CanonicalText, sheet: Sheet, part: str) -> None:
@@ -212,7 +201,7 @@ class _Workbook:
                     drawn += [Paragraph(" ".join(_drawn(each).split())) for each in element.iterchildren(f"{DRAWING}p")]
                 else:
                     read = self._drawings.read(element, target.target)
-                    self._charts += element.tag == CHART and bool(read)
+                    self._left_out["titled chart"] += element.tag == CHART and bool(read)
                     drawn += [Paragraph(each.caption) if isinstance(each, Table) else each for each in read]
         if drawn and not sheet.rows:
             text.page_idx = sheet.index
@@ -221,18 +210,6 @@ class _Workbook:
         for each in drawn:
             flow.paragraph(each)
         flow.end()
-
-    def _count_comments(self, part: str) -> None:
-        for each in self._package.related(part).values():
-            if each.kind == "comments":
-                root = self._package.xml(each.target)
-                self._comments += 0 if root is None else sum(1 for _ in root.iter(f"{_NS}comment"))
-
-
-def hidden_left_out(counts: dict[str, int]) -> Iterator[str]:
-    """Yield what is said of hidden sheets, rows and columns that hold something."""
-    for what, count in counts.items():
-        yield from things_left_out(count, f"hidden {what}")
 
 
 def _words(item: Any) -> str:
@@ -248,7 +225,6 @@ def _words(item: Any) -> str:
 
 
 def _drawn(paragraph: Any) -> str:
-    """Return the words of a paragraph of a text box."""
     line = ShiftedText()
     for run in paragraph:
         own = run.find(f"{DRAWING}rPr")

@@ -44,8 +44,6 @@ def read(data: bytes) -> Parsed:
 
 @dataclass(slots=True)
 class _Open:
-    """An open mapping or list, with the key whose value comes next."""
-
     values: list[Any]
     key: str | None = None
 
@@ -63,7 +61,6 @@ class _Builder:
     _comments: list[str] = field(default_factory=list)
 
     def read(self, events: Iterable[Any]) -> None:
-        """Build the documents."""
         self._lines = re.split(r"\r\n|[\r\n\x85\u2028\u2029]", self.text)  # as YAML counts them
         for event in events:
             if isinstance(event, yaml.CollectionStartEvent):

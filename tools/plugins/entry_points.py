@@ -26,17 +26,14 @@ class PluginEntry:
 
     @property
     def name(self) -> str:
-        """The entry point's name."""
         return self.entry_point.name
 
     @property
     def distribution(self) -> str:
-        """The distribution's name."""
         return self.entry_point.dist.name if self.entry_point.dist else "an unnamed distribution"
 
     @property
     def version(self) -> str:
-        """The distribution's version."""
         return self.entry_point.dist.version if self.entry_point.dist else ""
 
     def __str__(self) -> str:

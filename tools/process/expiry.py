@@ -18,7 +18,7 @@ from tools.library.git_cache import remove_unused
 from tools.library.job_store import JOB_DAYS, expire_jobs
 from tools.library.versions import VERSION_DAYS, expire_versions
 from tools.retrieval.selections import delete_selections
-from tools.runs.log_days import add_days, count_old_events, expire_events
+from tools.runs.log_days import add_days, expire_events
 from tools.runs.verdict_upgrades import VerdictUpgrades
 from tools.sessions.pruning import delete_threads
 from tools.sessions.shares import expire_shares
@@ -102,11 +102,7 @@ def _days(value: int | Literal["never"]) -> int | None:
 
 
 async def expire(
-    database: Database,
-    *,
-    retention: Retention,
-    dry_run: bool = False,
-    spending: Spending | None = None,
+    database: Database, *, retention: Retention, dry_run: bool = False, spending: Spending | None = None
 ) -> Expired:
     """Delete sessions unused for longer than they are kept, expired ephemeral ones, old event logs, and ended jobs.
 
@@ -117,7 +113,7 @@ async def expire(
     if dry_run:
         async with database.connection() as connection:
             idle, ephemeral = await _count(connection, _COUNT, retention)
-            events = await count_old_events(connection)
+            events = await expire_events(connection, dry_run=True)
         return Expired(idle, ephemeral, events, await expire_jobs(database, days=JOB_DAYS, dry_run=True))
     await _add_days(database)
     deleted = await _delete_sessions(database, retention)

@@ -21,27 +21,20 @@ from tools.library.layout import Layouts
 from tools.library.listing import LibraryCatalogue
 from tools.library.marked_passages import MarkedPassages
 from tools.library.mcp_library import McpLibrary, open_mcp_search
-from tools.library.original_views import PROCESSES, REPLY_BYTES, VIEW_MEGABYTES, VIEW_SECONDS, OriginalViews
+from tools.library.original_views import PROCESSES, REPLY_BYTES, VIEW_MEGABYTES, VIEW_SECONDS, OriginalViews, ViewStore
 from tools.library.places import Places
 from tools.library.sandbox import opened_sandbox
 from tools.library.source_records import Sources
 from tools.library.syncing import Syncer
 from tools.library.uploads import ARCHIVES_AT_ONCE, Uploads
 from tools.library.versions import Versions
-from tools.library.view_store import ViewStore
 from tools.library.web_library import WebLibrary, open_web
 from tools.library.web_pages import WebPages
 from tools.notes.notes import Notes
 from tools.originals.originals import Originals
 from tools.parsers import formats
 from tools.process.engines import index_worker, open_databases, open_milvus
-from tools.retrieval.candidates import (
-    DEADLINE_SECONDS,
-    LEAST_SEGMENTS,
-    CandidateEngine,
-    Candidates,
-    IndexFollower,
-)
+from tools.retrieval.candidates import DEADLINE_SECONDS, LEAST_SEGMENTS, CandidateEngine, Candidates, IndexFollower
 from tools.retrieval.flat_indexes import FlatIndexes
 from tools.retrieval.hybrid_search import HybridSearcher
 from tools.retrieval.library_embedder import open_library_embedder
@@ -168,10 +161,7 @@ async def open_library(settings: Settings) -> AsyncIterator[Library]:
             if milvus is not None:
                 await milvus.warm()
             found = sandboxed if settings.web.fetch_pages or settings.mcp_search else ingestor
-            async with (
-                open_web(settings, found, searcher) as web,
-                open_mcp_search(settings, found, searcher) as mcp,
-            ):
+            async with open_web(settings, found, searcher) as web, open_mcp_search(settings, found, searcher) as mcp:
                 yield Library(
                     settings=settings,
                     database=database,

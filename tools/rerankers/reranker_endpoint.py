@@ -38,10 +38,7 @@ class Scorer(Protocol):
     """What scores texts beside a question: an endpoint, or a model of a folder."""
 
     async def score(self, query: str, texts: Sequence[str], *, seconds: float | None = None) -> list[float]:
-        """Return each text's relevance to a query, from 0 to 1, in order, in at most ``seconds``.
-
-        Raises RerankerUnavailable, or RerankerRefused for what would be refused again.
-        """
+        """Return each text's relevance from 0 to 1, in time. Raises RerankerUnavailable, RerankerRefused."""
         ...
 
 
@@ -91,7 +88,7 @@ class Reranker:
         for retry in range(MOST_RETRIES + 1):
             wait = self._backoff * 2**retry
             try:
-                async with self._opened().stream("POST", self._url, json=body, headers=self._headers()) as response:
+                async with self._opened().stream("POST", self._url, json=body) as response:
                     if response.status_code == 200:
                         return _parsed(await _read(response))
                     failure = _failure(response.status_code)
@@ -106,16 +103,14 @@ class Reranker:
                 await asyncio.sleep(wait)  # a wait beyond the timeout is ended by it
         raise failure
 
-    def _headers(self) -> dict[str, str]:
-        key = self._settings.api_key.get_secret_value()
-        return {"Authorization": f"Bearer {key}"} if key else {}
-
     def _opened(self) -> httpx2.AsyncClient:
         if self._client is None:
+            key = self._settings.api_key.get_secret_value()
             self._client = httpx2.AsyncClient(
                 timeout=httpx2.Timeout(SECONDS),
                 limits=httpx2.Limits(max_keepalive_connections=0),
-                headers={"Accept-Encoding": "identity", "User-Agent": "Citewell"},
+                headers={"Accept-Encoding": "identity", "User-Agent": "Citewell"}
+                | ({"Authorization": f"Bearer {key}"} if key else {}),
                 trust_env=False,
             )
         return self._client

@@ -36,13 +36,13 @@ LEAST_SHARE = 0.5  # of the names that there must be; below, the index has lost 
 
 @dataclass(frozen=True, slots=True)
 class CandidateList:
-    """The segments that a leg of the index names, the best first.
+    """The segments that a leg of an index names, the best first, as arrays of PostgreSQL or their literals.
 
     ``complete`` says that it has no others; ``foreign`` counts names that are none of the workspace's.
     """
 
-    document_ids: Sequence[UUID] = field(default_factory=list)
-    indexes: Sequence[int] = field(default_factory=list)
+    document_ids: Sequence[UUID] | str = field(default_factory=list)
+    indexes: Sequence[int] | str = field(default_factory=list)
     complete: bool = True
     foreign: int = 0
 

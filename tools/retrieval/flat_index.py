@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from text.terms import UNSPACED_TERM, QueryTerms
+from tools.retrieval.candidates import CandidateList
 from tools.retrieval.scope import as_array
 from tools.retrieval.search_sql import IDF_POWER
 from tools.retrieval.term_block import FULL, Block, grouped
@@ -41,18 +42,6 @@ class Stamp:
     rows: int
     oldest: int
     newest: int
-
-
-@dataclass(frozen=True, slots=True)
-class Nearest:
-    """The segments nearest to a question, in order, as array literals. ``complete`` says that there are no others."""
-
-    document_ids: str
-    indexes: str
-    complete: bool
-
-
-NONE = Nearest("{}", "{}", complete=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +91,7 @@ class FlatIndex:
         """About how many bytes it takes."""
         return sum(each.memory for each in self._blocks) + 21 * len(self._gone) + DOCUMENT_MEMORY * len(self._held)
 
-    def nearest(self, question: NDArray[np.float32], count: int) -> Nearest:
+    def nearest(self, question: NDArray[np.float32], count: int) -> CandidateList:
         """Find the ``count`` vectors of the greatest cosine similarity; of equal ones the order is always the same."""
         similar, half = np.empty(len(self._gone), np.float32), question.astype(np.float16)
         for start, block in zip(self._starts, self._blocks, strict=False):
@@ -110,7 +99,7 @@ class FlatIndex:
         similar[self._gone] = -np.inf
         return self._best(similar, count, above=-np.inf)
 
-    def heaviest(self, asked: QueryTerms, count: int) -> Nearest:
+    def heaviest(self, asked: QueryTerms, count: int) -> CandidateList:
         """Find the ``count`` segments in which a question's terms weigh most, all terms in all segments."""
         scores = np.zeros(len(self._gone), np.float32)
         terms = np.append(asked.ids, UNSPACED_TERM)
@@ -126,14 +115,14 @@ class FlatIndex:
         scores[self._gone] = 0
         return self._best(scores, count, above=0)
 
-    def _best(self, scores: NDArray[np.float32], count: int, *, above: float) -> Nearest:
+    def _best(self, scores: NDArray[np.float32], count: int, *, above: float) -> CandidateList:
         rows = np.flatnonzero(scores > above)
         is_complete = count >= len(rows)
         if not is_complete:
             rows = np.sort(rows[np.argpartition(scores[rows], len(rows) - count)[len(rows) - count :]])
         rows = rows[np.argsort(-scores[rows], kind="stable")]
         ids, indexes = (each.tobytes().hex() for each in self._ids[rows]), map(str, self._indexes[rows].tolist())
-        return Nearest(as_array(ids), as_array(indexes), is_complete)
+        return CandidateList(as_array(ids), as_array(indexes), is_complete)
 
     def outdated(self, stamps: Mapping[bytes, Stamp]) -> list[bytes]:
         """Return the ids of the documents that have to be read for an image of what has these stamps, in order."""

@@ -20,12 +20,11 @@ from psycopg import sql
 
 from graph.errors import CitewellError
 from text.terms import QueryTerms
+from tools.retrieval.candidates import CandidateList
 from tools.retrieval.flat_index import (
     DOCUMENT_MEMORY,
-    NONE,
     SEGMENTS_PACKED,
     FlatIndex,
-    Nearest,
     ReadSegments,
     Stamp,
     row_memory,
@@ -205,11 +204,12 @@ class FlatIndexes:
 
 async def candidates_of(
     index: FlatIndex, asked: QueryTerms, question: NDArray[np.float32] | None, count: int
-) -> tuple[Nearest, Nearest]:
+) -> tuple[CandidateList, CandidateList]:
     """Find the best of an index by words and by vector, if there is one, in a large index in another thread."""
 
-    def find() -> tuple[Nearest, Nearest]:
-        return index.heaviest(asked, count), NONE if question is None else index.nearest(question, count)
+    def find() -> tuple[CandidateList, CandidateList]:
+        nearest = CandidateList() if question is None else index.nearest(question, count)
+        return index.heaviest(asked, count), nearest
 
     return find() if index.size <= INLINE_VALUES else await asyncio.to_thread(find)
 

@@ -27,7 +27,7 @@ from tools.retrieval.candidates import (
     record_search,
 )
 from tools.retrieval.common_terms import Combinations, CommonTerms, boxes_as_arrays
-from tools.retrieval.flat_index import FlatIndex, Nearest
+from tools.retrieval.flat_index import FlatIndex
 from tools.retrieval.flat_indexes import FlatIndexes, candidates_of
 from tools.retrieval.scope import CANDIDATES, ReadableShares, Scope, as_array, find_scope, reading_as
 from tools.retrieval.search_sql import (
@@ -232,10 +232,7 @@ class HybridSearcher:
         return [as_hit(row) for row in rows]
 
     async def _run_named(self, conn: Connection, asked: BoundQuery, candidates: Candidates) -> list[Hit] | None:
-        """Search the library by the candidates that an index names; None where it is not asked, or names too few.
-
-        Raises IndexUnavailable.
-        """
+        """Search by the candidates that an index names; None where they are not enough. Raises IndexUnavailable."""
         leg, dimension, bound = asked.query.top_k + SPARE, self._embedder.dimension, bound_parameters(asked)
         weights = await read_query_weights(conn, asked.place, bound)
         if not candidates.is_usable(weights, dimension):
@@ -266,9 +263,7 @@ class HybridSearcher:
         return await statement.execute(conn, bound_parameters(asked) | others)
 
 
-def _named(
-    lexical: CandidateList | Nearest, dense: CandidateList | Nearest, fresh: Sequence[UUID] = ()
-) -> dict[str, Any]:
+def _named(lexical: CandidateList, dense: CandidateList, fresh: Sequence[UUID] = ()) -> dict[str, Any]:
     """Return the parameters of reach ``named``: the candidates of each leg, and documents to read beside them."""
     return {
         "document_ids": list(fresh),

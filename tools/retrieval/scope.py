@@ -177,10 +177,7 @@ _INSIDE = "(d.space_id = ANY(%(spaces)s::text[]) OR d.space_slug = ANY(%(spaces)
 
 
 def _few_readable(kept: str) -> str:
-    """Return what reads the few documents that somebody may read.
-
-    Of each index its own part, so that those that are for others are not looked at.
-    """
+    """Return what reads the few documents that somebody may read, of each index its own part alone."""
     return f"""
 SELECT document_id FROM (
     SELECT d.document_id FROM documents AS d WHERE {kept} AND d.owner IS NULL AND d.readers IS NULL

@@ -106,10 +106,7 @@ async def planned(conn: Connection, *, explored: int = EXPLORED) -> AsyncIterato
 
 
 def numbered(text: str) -> Statement:
-    """Replace the named parameters of a statement by numbered ones.
-
-    Once for many searches: psycopg would translate the names of a long statement anew for every one.
-    """
+    """Replace the named parameters of a statement by numbered ones, once: psycopg would for each search."""
     names = tuple(dict.fromkeys(_PARAMETER.findall(text)))
     return Statement(_PARAMETER.sub(lambda found: f"${names.index(found[1]) + 1}", text), names)
 
@@ -370,7 +367,7 @@ class _Search:
     columns: str = ""
 
 
-def _library(*, dense: bool) -> _Search:
+def _library(*, dense: bool, leg: int) -> _Search:
     """Search by the indexes. A column is added, the present version of the library."""
     finding, legs = (_LEXICAL + _DENSE, ("lexical", "dense")) if dense else (_LEXICAL, ("lexical",))
     return _Search(finding, legs, {}, ahead=_VERSION, columns=_PRESENT)
@@ -408,6 +405,9 @@ def _named(*, dense: bool, leg: int) -> _Search:
     return replace(beside, finding=_SCOPE + _NAMED, legs=legs, lasting=LASTING, ahead=_VERSION, columns=columns)
 
 
+_REACHES = {"library": _library, "documents": _documents, "titles": _titles, "named": _named}
+
+
 def _distance(row: str, column: str, *, vectors: bool) -> str:
     """Return the SQL of the distance of a segment's weights from the question's, which ``column`` refers to."""
     if vectors:
@@ -441,15 +441,7 @@ def search_statement(
     found with or None for a neighbour, and the score that orders. Raises UndefinedTable where the workspace is
     elsewhere, or gone.
     """
-    match reach:
-        case "library":
-            search = _library(dense=dense)
-        case "documents":
-            search = _documents(dense=dense, leg=leg)
-        case "titles":
-            search = _titles(dense=dense, leg=leg)
-        case "named":
-            search = _named(dense=dense, leg=leg)
+    search = _REACHES[reach](dense=dense, leg=leg)
     tables = ReadTables.of(own, parts)
     distance = "v.embedding <=> (SELECT embedding FROM vector)" if dense else "0::float8"
     question = _VECTOR + _QUESTION if dense else _QUESTION

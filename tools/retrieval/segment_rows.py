@@ -178,10 +178,7 @@ class PackedDocument:
         return cls(document_id, len(rows), b"".join(rows), TermCounts.of(held), words=set(filter(is_listed, words)))
 
     def is_of(self, workspace: int) -> bool:
-        """Whether its rows are whole, and of no other document or workspace. Takes CPU time.
-
-        A file may have taken over the process that laid them out.
-        """
+        """Whether its rows are whole and its own: a file may have taken over the process that laid them out."""
         document, ends = UUID(self.document_id).bytes, 0
         width = len(self.vectors) // self.segments if self.vectors and self.segments else 0
         for index in range(self.segments):

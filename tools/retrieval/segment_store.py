@@ -25,18 +25,12 @@ class SegmentStore:
         self._workspaces = workspaces
 
     async def read_segments(self, segment_ids: Sequence[str], identity: Identity) -> list[Segment]:
-        """Read segments by id, in the order asked; ids out of the identity's reach are left out.
-
-        Raises NotFound for an unknown workspace, DatabaseUnavailable.
-        """
+        """Read segments within an identity's reach, in the order asked. Raises NotFound, DatabaseUnavailable."""
         rows = await self._read(_SEGMENTS, identity, _wanted(segment_ids))
         return [as_segment(row) for row in rows]
 
     async def read_pages(self, document_ids: Sequence[str], identity: Identity) -> list[Page]:
-        """Read whole documents in the order asked; ids out of the identity's reach are left out.
-
-        Raises NotFound for an unknown workspace, DatabaseUnavailable.
-        """
+        """Read whole documents as ``read_segments`` does segments. Raises NotFound, DatabaseUnavailable."""
         wanted = [uuid for uuid in map(as_uuid, document_ids) if uuid is not None]
         rows = await self._read(_PAGES, identity, {"documents": wanted})
         return [
@@ -56,10 +50,7 @@ class SegmentStore:
     async def read_cited(
         self, groups: Sequence[Sequence[str]], identity: Identity
     ) -> tuple[list[bytes], list[Segment]]:
-        """Return the fingerprints of groups of segments, and the segments, which are as new as these or newer.
-
-        Raises NotFound for an unknown workspace, DatabaseUnavailable.
-        """
+        """Return groups' fingerprints, and their segments, as new or newer. Raises NotFound, DatabaseUnavailable."""
         segment_ids = list(dict.fromkeys(segment_id for group in groups for segment_id in group))
         # One after the other from one server: what changes in between has another fingerprint the next time.
         hashes, rows = await self._read_all(

@@ -109,7 +109,9 @@ def _in_line(line: str, *, any_case: bool = False) -> Iterator[str]:
         for last in range(place, min(place + MOST_WORDS, len(words))):
             if stands[last] or last < place + SHORT:
                 for name in _readings(" ".join([first, *words[place + 1 : last + 1]])):
-                    if " " in name or (_is_telling(name) and not by_position):
+                    # A single word may be a name where it has a capital, and is more than an initial.
+                    is_telling = len(name) > 1 and name != name.lower()
+                    if " " in name or (is_telling and not by_position):
                         yield name
             if closes[last]:
                 break
@@ -129,11 +131,6 @@ def _readings(name: str) -> Iterator[str]:
         yield plain
         if plain[-2:] in ("'s", "’s"):
             yield plain[:-2]
-
-
-def _is_telling(word: str) -> bool:
-    """Whether a single word may be a name: it has a capital, and is more than an initial."""
-    return len(word) > 1 and word != word.lower()
 
 
 def _closes(word: str) -> bool:

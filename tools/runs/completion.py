@@ -22,7 +22,6 @@ from graph.evidence import (
     FamilyName,
     Identity,
     Message,
-    Section,
     SectionClaim,
     Segment,
     Spent,
@@ -58,7 +57,8 @@ async def finished_message(state: State, reader: SegmentReader, identity: Identi
         described = [describe_nearest(row, segments[(key := row["segment_id"])], passages.get(key)) for row in found]
     else:
         described = describe_sources(rows, segments)
-    positions = _message_indices(state.sections)
+    kept = (index for index, section in enumerate(state.sections) if section["text"])
+    positions = {index: position for position, index in enumerate(kept)}  # in the message, by those in the events
     indices = {row["segment_id"]: row["index"] for row in state.sources}
     claims = [
         SectionClaim(
@@ -96,12 +96,6 @@ async def finished_message(state: State, reader: SegmentReader, identity: Identi
 
 def _leave(claims: Sequence[ClaimRow], segments: Mapping[str, Segment]) -> bool:
     return any("highlight" in proof or leaves(proof, segments) for row in claims for proof in row["proofs"])
-
-
-def _message_indices(sections: list[Section]) -> dict[int, int]:
-    """Map a section's index in the events to its index in the message, which omits withdrawn sections."""
-    kept = [index for index, section in enumerate(sections) if section["text"]]
-    return {index: position for position, index in enumerate(kept)}
 
 
 def _nearest_rows(state: State) -> list[SourceRow]:
@@ -185,10 +179,10 @@ class CompletionRecorder:
 
     async def charge_deleted(self, run: Run) -> None:
         """Charge a run that nobody ends, since its session was deleted while it was answered."""
-        if run.elsewhere is None:
+        if run.elsewhere is None or run.account is None:
             return
         try:
-            await self._ledger.charge_deleted(run)
+            await self._ledger.spending.record_late(run.run_id, run.account, if_deleted=True)
         except DatabaseUnavailable as error:
             log.error("what run %s used is not stored: %s", run.run_id, error.message)
 
@@ -218,27 +212,16 @@ class CompletionRecorder:
             unless=lambda: _must_stop(run),
         )
         outcome = cast(Literal["answered", "abstained"], state.outcome)  # an attempt ends with an outcome or raises
-        await self._record(
-            run,
-            RunFinished(
-                outcome=outcome,
-                stop_reason=str(state.stop_reason),
-                message=message,
-                spent={**state.spent, **_beside(run)},
-                cost=_cost(run),
-            ),
-            checkpoint,
-        )
+        used, cost = {**state.spent, **_beside(run)}, _cost(run)
+        end = RunFinished(outcome=outcome, stop_reason=str(state.stop_reason), message=message, spent=used, cost=cost)
+        await self._record(run, end, checkpoint)
 
     async def _write_cancelled(self, run: Run) -> None:
-        message = partial_message(run.view, run.family)
-        usage = {**run.spent, **_beside(run)}
-        await self._record(
-            run,
-            RunFinished(
-                outcome="cancelled", stop_reason=run.stop_reason, message=message, spent=usage, cost=_cost(run)
-            ),
+        message, used = partial_message(run.view, run.family), {**run.spent, **_beside(run)}
+        end = RunFinished(
+            outcome="cancelled", stop_reason=run.stop_reason, message=message, spent=used, cost=_cost(run)
         )
+        await self._record(run, end)
 
     async def _record(self, run: Run, end: RunFinished | RunFailed, checkpoint: CheckpointRow | None = None) -> None:
         run.ending = True

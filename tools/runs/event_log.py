@@ -134,7 +134,7 @@ class StoredRun:
                 yield [self._end_envelope(withheld, after)]
             return
         notifications = self.logs.notifications
-        with notifications.subscribe(self.run_id) as wakeup, notifications.following(wakeup) as follow:
+        with notifications.subscribe(self.run_id) as wakeup:
             while True:
                 wakeup.clear()
                 if batch := await self._read_after(after):
@@ -145,7 +145,8 @@ class StoredRun:
                         return
                 end = await self._read_end()
                 if end is None:
-                    follow(self.owner)
+                    if self.owner:
+                        notifications.follow(self.owner)
                     await wait_for_wakeup(wakeup, POLL_SECONDS)
                 elif end.last_seq is not None and end.last_seq <= after:
                     return
@@ -181,7 +182,6 @@ class StoredRun:
         return [self.envelope(seq, payload) for seq, payload in rows]
 
     def envelope(self, seq: int, payload: str) -> Envelope:
-        """Return a logged event."""
         return parse_line(self.run_id, self.session_id, seq, payload)
 
     async def _read_end(self) -> "_RunEnd | None":

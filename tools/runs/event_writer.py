@@ -39,10 +39,6 @@ SELECT array(SELECT run_id::text FROM mine)
 """
 
 
-def _is_text(line: LogLine) -> bool:
-    return isinstance(line.envelope.event, DELTAS)
-
-
 OpenStoredRun = Callable[[Run], RunReader]
 RunLines = tuple[Run, list[LogLine]]
 
@@ -103,7 +99,9 @@ class EventWriter:
             self._ready.clear()
             now = asyncio.get_running_loop().time()
             batch = [(run, lines) for run, lines in batch if lines]
-            self._text_written_at |= {run: now for run, lines in batch if any(map(_is_text, lines))}
+            for run, lines in batch:
+                if any(isinstance(line.envelope.event, DELTAS) for line in lines):
+                    self._text_written_at[run] = now
             if batch:
                 await self._commit(batch)
 

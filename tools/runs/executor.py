@@ -124,7 +124,6 @@ class Admission:
         self._report_positions()
 
     def stop_waiting(self) -> None:
-        """Stop counting a run as waiting."""
         self.waiting -= 1
 
     def _wait(self) -> None:
@@ -223,7 +222,7 @@ class Attempts:
 
     def _saver_of(self, run: Run) -> RunSaver:
         is_new = run.attempt == 1 and not run.remembers
-        return RunSaver(self.database.pool, run.committed, every_step=False, leaves_last=True, is_new=is_new)
+        return RunSaver(self.database.pool, run.committed, is_new=is_new)
 
     def _graph_of(self, run: Run, resources: Resources, saver: RunSaver) -> tuple[Any, Any]:
         graph = copy(self.graph)  # its own method would make and validate the copy anew

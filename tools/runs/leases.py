@@ -196,7 +196,6 @@ class Heartbeat:
         self._start(SWEEP, lambda: self._sweep(room, resume))
 
     async def stop_sweeping(self) -> None:
-        """Stop taking runs over."""
         if (sweep := self._tasks.pop(SWEEP, None)) is not None:
             await cancel_and_wait(sweep)
 
@@ -207,7 +206,6 @@ class Heartbeat:
         task.add_done_callback(self._background.discard)
 
     async def close(self) -> None:
-        """Cancel all background tasks."""
         await cancel_and_wait(*self._tasks.values(), *self._background)
         self._tasks.clear()
 

@@ -1,7 +1,6 @@
 """Ledger of runs: a row before the graph starts, and the messages in the transaction that ends the run."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from hashlib import sha256
 from time import monotonic
 from typing import Any, Literal, NamedTuple
@@ -21,7 +20,6 @@ from tools.sessions.run_request import (
     Fork,
     RunRequest,
     Superseded,
-    at_the_end,
     question_body,
     question_id,
     request_to_json,
@@ -145,22 +143,20 @@ class Ledger:
     ):
         self._database = database
         self._workspaces = workspaces
-        self._spending = spending or Spending(database, workspaces)
+        self.spending = spending or Spending(database, workspaces)
         self._owner = owner
         self._lease_seconds = lease_seconds
 
-    async def resolve_position(self, session_id: str, request: RunRequest) -> tuple[RunRequest, Fork]:
-        """Return the request with the question it resolves to, and the fork from which it continues the session.
+    async def resolve_position(self, session_id: str, request: RunRequest) -> Fork:
+        """Return the request with the question it resolves to, and where it continues the session.
 
         Where it names no message, that is the end of the session, which ``open`` corrects where it has to.
         Raises NotFound for a message that is not in the session, InvalidRequest for one of the wrong kind.
         """
         if request.names_no_message:
-            return request, at_the_end(request)
+            return Fork(request)
         async with self._database.connection() as connection:
-            fork = await resolve_fork(connection, session_id, request)
-        asked = ("question", "page_ids", "selected_text", "collection_ids", "collected")
-        return replace(request, **{name: getattr(fork, name) for name in asked}), fork
+            return await resolve_fork(connection, session_id, request)
 
     async def open(
         self, run: Run, first: LogLine, *, entry: EntryStatus, fork: Fork, title: str | None = None
@@ -193,7 +189,7 @@ class Ledger:
     ) -> dict[str, Any]:
         request = run.request
         return {
-            **self._spending.run_fields(run.account),
+            **self.spending.run_fields(run.account),
             **_position(fork),
             "run_id": run.run_id,
             "session_id": run.session_id,
@@ -237,17 +233,12 @@ class Ledger:
         """
         await self._close(run, {"outcome": "failed", "stop_reason": end.code, "answer": None, "body": None}, lines)
 
-    async def charge_deleted(self, run: Run) -> None:
-        """Store what a run used whose session is deleted: there is no end to store it with."""
-        if run.account is not None:
-            await self._spending.record_late(run.run_id, run.account, if_deleted=True)
-
     async def _close(
         self, run: Run, answer: dict[str, Any], lines: Sequence[LogLine], checkpoint: CheckpointRow | None = None
     ) -> None:
         """Close the row, and write the question if it is new, the answer if there is one, and the events."""
         use = run.account.unstored() if run.account is not None else {}
-        row = {**_question(run), **answer, **_events(lines), **self._spending.use_fields(use)}
+        row = {**_question(run), **answer, **_events(lines), **self.spending.use_fields(use)}
         # In a pipeline, the statements that begin and end the transaction go along with those in it. Without them it
         # would commit what was sent before an error of this process.
         async with self._database.connection() as connection, connection.pipeline(), connection.transaction():

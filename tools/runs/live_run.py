@@ -160,7 +160,6 @@ class Run:
         return list(self._taken)
 
     def publish(self, lines: Sequence[LogLine]) -> None:
-        """Publish committed events to the readers."""
         committed = {line.envelope.seq for line in lines}
         self._taken = [line for line in self._taken if line.envelope.seq not in committed]
         self._pending = [line for line in self._pending if line.envelope.seq not in committed]
@@ -255,7 +254,6 @@ class Run:
         return self.has_ended and self._log[-1].seq <= after
 
     async def finished(self) -> RunFinished | RunFailed:
-        """Wait for the run's terminal event and return it."""
         async for envelope in self.events(after=max(0, self.last_seq - 1)):
             if isinstance(envelope.event, TERMINAL):
                 return envelope.event
@@ -278,7 +276,6 @@ class Run:
             await self.elsewhere.cancel(reason)
 
     async def stopped(self) -> None:
-        """Cancel the run's task and wait until it is done."""
         if self.task is not None:
             await cancel_and_wait(self.task)
 
@@ -290,7 +287,6 @@ class Run:
 
     @property
     def has_ended(self) -> bool:
-        """Whether the terminal event has been published."""
         return self.end is not None
 
     @property

@@ -6,7 +6,7 @@ without a partition are in the default one, where events are deleted one by one.
 
 import logging
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from datetime import date
 
 from psycopg import errors, sql
@@ -60,23 +60,8 @@ async def add_days(connection: Connection) -> None:
             log.info("the partition of the log of %s is made later: the log is in use", day)
 
 
-async def count_old_events(connection: Connection) -> int:
-    """Count the events that ``expire_events`` would delete."""
-    total = 0
-    kept = []
-    for day in await _old_days(connection):
-        if await _holds(connection, _IS_NEEDED, day):
-            kept.append(day)
-            continue
-        with suppress(errors.UndefinedTable):  # another process has dropped it
-            total += await value_of(connection, sql.SQL("SELECT count(*) FROM {table}").format(table=_table(day)))
-    for table in (sql.Identifier(DEFAULT), *map(_table, kept)):
-        total += await value_of(connection, sql.SQL(f"SELECT count(*) {_OVER}").format(table=table))
-    return total
-
-
-async def expire_events(connection: Connection) -> int:
-    """Drop the days whose runs have all ended more than 24 hours ago; return how many events went.
+async def expire_events(connection: Connection, *, dry_run: bool = False) -> int:
+    """Drop the days whose runs have all ended more than 24 hours ago; return how many events went, or would go.
 
     Where a run still needs its day, and in the default partition, the old events of others are deleted.
     """
@@ -84,7 +69,7 @@ async def expire_events(connection: Connection) -> int:
     kept = []
     for day in await _old_days(connection):
         try:
-            dropped = None if await _holds(connection, _IS_NEEDED, day) else await _drop(connection, day)
+            dropped = None if await _holds(connection, _IS_NEEDED, day) else await _drop(connection, day, dry_run)
         except errors.LockNotAvailable:
             log.info("the log of %s is dropped later: it is in use", day)
             continue
@@ -94,13 +79,15 @@ async def expire_events(connection: Connection) -> int:
             kept.append(day)
         total += dropped or 0
     for table in (sql.Identifier(DEFAULT), *map(_table, kept)):
-        total += await _delete(connection, table)
+        total += await _delete(connection, table, dry_run)
     return total
 
 
-async def _drop(connection: Connection, day: date) -> int | None:
+async def _drop(connection: Connection, day: date, dry_run: bool) -> int | None:
     """Drop a day; return how many events it had, or None where a run of a process with a wrong clock came into it."""
     events: int = await value_of(connection, sql.SQL("SELECT count(*) FROM {table}").format(table=_table(day)))
+    if dry_run:
+        return events
     async with _alone(connection):
         await connection.execute("LOCK TABLE ONLY run_events IN ACCESS EXCLUSIVE MODE")
         if await _holds(connection, _IS_WRITTEN, day):
@@ -109,7 +96,9 @@ async def _drop(connection: Connection, day: date) -> int | None:
     return events
 
 
-async def _delete(connection: Connection, table: sql.Identifier) -> int:
+async def _delete(connection: Connection, table: sql.Identifier, dry_run: bool) -> int:
+    if dry_run:
+        return int(await value_of(connection, sql.SQL(f"SELECT count(*) {_OVER}").format(table=table)))
     total = 0
     while True:
         deleted = (await connection.execute(sql.SQL(_DELETE).format(table=table))).rowcount

@@ -35,74 +35,61 @@ class Load:
     leases: int
 
 
-@dataclass(frozen=True, slots=True)
-class RunReadings:
-    """Readings of the runs of a process."""
+async def read_runs(load: Callable[[], Load]) -> list[Reading]:
+    """Read how many runs this process has, and may have."""
+    now = load()
+    runs = {"active": now.active, "waiting": now.waiting}
+    most = {"active": now.max_active, "waiting": now.max_waiting}
+    tasks = len(asyncio.all_tasks())
+    return [
+        Reading("citewell_runs_in_process", "Runs that this process answers, or that wait in it.", runs, "state"),
+        Reading("citewell_runs_limit", "Most runs of this process in each state.", most, "state"),
+        Reading("citewell_run_leases", "Leases on runs that this process holds.", {"": now.leases}),
+        Reading("citewell_tasks", "Tasks of this process's event loop.", {"": tasks}),
+    ]
 
-    load: Callable[[], Load]
 
-    async def readings(self) -> list[Reading]:
-        """Read them."""
-        load = self.load()
-        runs = {"active": load.active, "waiting": load.waiting}
-        most = {"active": load.max_active, "waiting": load.max_waiting}
-        tasks = len(asyncio.all_tasks())
-        return [
-            Reading("citewell_runs_in_process", "Runs that this process answers, or that wait in it.", runs, "state"),
-            Reading("citewell_runs_limit", "Most runs of this process in each state.", most, "state"),
-            Reading("citewell_run_leases", "Leases on runs that this process holds.", {"": load.leases}),
-            Reading("citewell_tasks", "Tasks of this process's event loop.", {"": tasks}),
+async def read_database(database: Database) -> list[Reading]:
+    """Read the pool of this process, and the jobs of all: those are absent while the database is."""
+    stats = database.pool.get_stats()
+    counts = {"open": "pool_size", "idle": "pool_available", "most": "pool_max"}
+    connections = {ours: stats.get(theirs, 0) for ours, theirs in counts.items()}
+    events = {ours: stats.get(theirs, 0) for ours, theirs in POOL_COUNTS.items()}
+    happened = "What happened at the pool: connections asked for, waits, time-outs, connects, lost ones."
+    waiting = {"": stats.get("requests_waiting", 0)}
+    try:
+        jobs = await _read_jobs(database)
+        is_up = True
+    except DatabaseUnavailable:
+        jobs, is_up = [], False
+    return [
+        Reading(
+            "citewell_pool_connections", "Connections of this process's pool to the database.", connections, "state"
+        ),
+        Reading("citewell_pool_waiting", "Work that waits for a connection.", waiting),
+        Reading("citewell_pool_events", happened, events, "event", counts=True),
+        *jobs,
+        Reading("citewell_database_up", "Whether the database answered this scrape.", {"": float(is_up)}),
+    ]
+
+
+async def _read_jobs(database: Database) -> list[Reading]:
+    async with database.connection() as connection:
+        jobs = dict(await (await connection.execute(_JOBS)).fetchall())
+        files = dict(await (await connection.execute(_FILES)).fetchall())
+        index = await read_index(connection)
+        backlog = await read_backlog(connection) if index is not None else None
+    of_jobs = {state: jobs.get(state, 0) for state in JOB_STATES}
+    of_files = {state: files.get(state, 0) for state in FILE_STATES}
+    found = [
+        Reading("citewell_jobs", "Jobs of ingestion of the whole deployment that are still kept.", of_jobs, "state"),
+        Reading("citewell_job_files", "Files of these jobs.", of_files, "state"),
+    ]
+    if backlog is not None:
+        lacking = "Documents that the index outside of PostgreSQL does not have yet as they are."
+        behind = "How long the first of these documents has been waiting."
+        found += [
+            Reading("citewell_index_waiting_documents", lacking, {"": backlog.documents}),
+            Reading("citewell_index_behind_seconds", behind, {"": backlog.seconds}),
         ]
-
-
-@dataclass(frozen=True, slots=True)
-class DatabaseReadings:
-    """Readings of the pool of a process, and of the jobs of all: those of jobs are absent while the database is."""
-
-    database: Database
-
-    async def readings(self) -> list[Reading]:
-        """Read them."""
-        stats = self.database.pool.get_stats()
-        counts = {"open": "pool_size", "idle": "pool_available", "most": "pool_max"}
-        connections = {ours: stats.get(theirs, 0) for ours, theirs in counts.items()}
-        events = {ours: stats.get(theirs, 0) for ours, theirs in POOL_COUNTS.items()}
-        happened = "What happened at the pool: connections asked for, waits, time-outs, connects, lost ones."
-        waiting = {"": stats.get("requests_waiting", 0)}
-        try:
-            jobs = await self._jobs()
-            is_up = True
-        except DatabaseUnavailable:
-            jobs, is_up = [], False
-        return [
-            Reading(
-                "citewell_pool_connections", "Connections of this process's pool to the database.", connections, "state"
-            ),
-            Reading("citewell_pool_waiting", "Work that waits for a connection.", waiting),
-            Reading("citewell_pool_events", happened, events, "event", counts=True),
-            *jobs,
-            Reading("citewell_database_up", "Whether the database answered this scrape.", {"": float(is_up)}),
-        ]
-
-    async def _jobs(self) -> list[Reading]:
-        async with self.database.connection() as connection:
-            jobs = dict(await (await connection.execute(_JOBS)).fetchall())
-            files = dict(await (await connection.execute(_FILES)).fetchall())
-            index = await read_index(connection)
-            backlog = await read_backlog(connection) if index is not None else None
-        of_jobs = {state: jobs.get(state, 0) for state in JOB_STATES}
-        of_files = {state: files.get(state, 0) for state in FILE_STATES}
-        found = [
-            Reading(
-                "citewell_jobs", "Jobs of ingestion of the whole deployment that are still kept.", of_jobs, "state"
-            ),
-            Reading("citewell_job_files", "Files of these jobs.", of_files, "state"),
-        ]
-        if backlog is not None:
-            lacking = "Documents that the index outside of PostgreSQL does not have yet as they are."
-            behind = "How long the first of these documents has been waiting."
-            found += [
-                Reading("citewell_index_waiting_documents", lacking, {"": backlog.documents}),
-                Reading("citewell_index_behind_seconds", behind, {"": backlog.seconds}),
-            ]
-        return found
+    return found

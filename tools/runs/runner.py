@@ -93,7 +93,8 @@ class Runner:
         if self._stopping:
             raise ServerStopping("The server is stopping.", suggestion="Ask again in a moment.")
         family = self._resources.families(request.context.model, thinking=request.context.thinking)
-        request, fork = await self._ledger.resolve_position(session_id, request)
+        fork = await self._ledger.resolve_position(session_id, request)
+        request = fork.request
         run = Run(new_run_id(), session_id, str(uuid4()), request, family.name, family.model, writer=self._event_writer)
         run.fallback = family.fallback
         if family.fallback is not None:
@@ -106,8 +107,9 @@ class Runner:
             run.account.close()
             raise
         try:
-            if request.while_running == "interrupt":
-                await self._interrupt(request.context.identity, session_id)
+            identity, interrupts = request.context.identity, request.while_running == "interrupt"
+            if interrupts and await self._logs.current(identity, session_id) is not None:
+                await self._leases.stop_others(session_id, "interrupted")
             titled = await self._record_start(run, fork, title)
         except BaseException:
             self._executor.release(run)
@@ -167,7 +169,6 @@ class Runner:
 
     @property
     def is_answering(self) -> bool:
-        """Whether any run is active here."""
         return bool(self._active)
 
     def take_over_abandoned(self) -> None:
@@ -200,10 +201,6 @@ class Runner:
         await self._leave_all(run for run in {*running, *self._active_now()} if not run.has_ended)
         if ended := [run.task for run in self._active_now() if run.has_ended and run.task is not None]:
             await asyncio.wait(ended)  # which are about to be done
-
-    async def _interrupt(self, identity: Identity, session_id: str) -> None:
-        if await self._logs.current(identity, session_id) is not None:
-            await self._leases.stop_others(session_id, "interrupted")
 
     async def _record_start(self, run: Run, fork: Fork, title: str | None) -> Titled:
         """Insert the run into the ledger, as running or queued; return when its session gets its title."""
@@ -258,17 +255,11 @@ class Runner:
         if (mine := self.active(taken.run_id)) is not None:  # this process let its lease expire
             self._recorder.hand_over(mine)
             await mine.stopped()
-        failure: CitewellError | None = None
-        try:
-            request = request_from_json(taken.request)
-        except ValidationError:
-            log.exception("the request of run %s can't be read", taken.run_id)
-            request, failure = RunRequest(taken.question, Context()), internal_error()
         run = Run(
             taken.run_id,
             taken.session_id,
             taken.message_id,
-            request,
+            RunRequest(taken.question, Context()),
             "extractive",
             "",
             writer=self._event_writer,
@@ -280,13 +271,14 @@ class Runner:
             metrics=RunMetrics(whole=False),
         )
         try:
+            run.request = request = request_from_json(taken.request)
             family = self._resources.families(request.context.model, thinking=request.context.thinking)
-            run.family, run.model, run.fallback = family.name, family.model, family.fallback
+        except ValidationError:
+            log.exception("the request of run %s can't be read", taken.run_id)
+            return await self._recorder.record_failed(run, internal_error())
         except CitewellError as error:
-            failure = failure or error
-        if failure is not None:
-            await self._recorder.record_failed(run, failure)
-            return
+            return await self._recorder.record_failed(run, error)
+        run.family, run.model, run.fallback = family.name, family.model, family.fallback
         run.account = await self._spending.open(request.context.identity, checked=False)
         if taken.stop_requested is not None:
             run.stop_reason = taken.stop_requested

@@ -7,10 +7,10 @@ has changed it since it was read.
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from typing import Any, NamedTuple
+from datetime import datetime
+from typing import NamedTuple
 
 from psycopg.types.json import Jsonb
 
@@ -22,29 +22,26 @@ from tools.judges.exam_store import ExamKey, ExamStore
 from tools.runs.event_log import wait_for_wakeup
 from tools.runs.notifications import NOTIFY, Notifications
 from tools.sessions.session_store import Sessions
-from tools.sessions.settled_claims import JUDGED_EARLY, is_unexamined, settled_body
+from tools.sessions.settled_claims import JUDGED_EARLY, settled_body
 from tools.storage.database import TAKES_CHANGES, Database
 
 log = logging.getLogger("citewell.judges")
 
-AT_ONCE = 50  # messages that are read together
 POLL_SECONDS = 5.0  # in case a notification is lost
 FOLLOW_SECONDS = 600.0  # that a session is followed at most: nobody may ever take the exam that is waited for
 
-# The judges that wait for an exam, without a look at the bodies.
+# The judges that wait for an exam, of one message or of all, without a look at the bodies.
 _WAITING = """
 SELECT DISTINCT word ->> 'model', word ->> 'version', word ->> 'language'
-FROM messages, jsonb_array_elements(judged_early) AS word WHERE judged_early <> '[]'
+FROM messages, jsonb_array_elements(judged_early) AS word
+WHERE judged_early <> '[]' AND (%(id)s::uuid IS NULL OR message_id = %(id)s)
 """
-_PAGE = f"""
-SELECT m.created_at, message_id::text, m.xmin::text, body FROM messages AS m JOIN sessions USING (session_id)
+_OF_JUDGES = f"""
+SELECT message_id::text FROM messages JOIN sessions USING (session_id)
 WHERE judged_early <> '[]' AND judged_early @> ANY(%(words)s::jsonb[]) AND {TAKES_CHANGES}
-  AND (m.created_at, message_id) > (%(at)s::timestamptz, %(id)s::uuid)
-ORDER BY m.created_at, message_id LIMIT {AT_ONCE}
+ORDER BY messages.created_at, message_id
 """
-_ONE = """
-SELECT created_at, message_id::text, xmin::text, body FROM messages WHERE message_id = %s AND judged_early <> '[]'
-"""
+_ONE = "SELECT xmin::text, body FROM messages WHERE message_id = %s AND judged_early <> '[]'"
 _CHANGE = f"""
 WITH let AS MATERIALIZED (
     SELECT refuse_where_closed(workspace, false) FROM sessions
@@ -61,7 +58,6 @@ SELECT message_id::text, upgraded_at, judged_early <> '[]' FROM messages
 WHERE session_id = %(session)s AND (upgraded_at IS NOT NULL OR judged_early <> '[]')
 ORDER BY upgraded_at, message_id
 """
-_BEGINNING, _FIRST = datetime.min.replace(tzinfo=UTC), "00000000-0000-0000-0000-000000000000"
 
 
 class Word(NamedTuple):
@@ -89,31 +85,23 @@ class VerdictUpgrades:
 
     async def run(self) -> int:
         """Settle what can be settled in all messages; return in how many something was."""
-        waiting = [Word(*row) for row in await self._database.fetch_all(_WAITING)]
-        standings = await self._standings(waiting)
-        row = {"at": _BEGINNING, "id": _FIRST, "words": [Jsonb([word._asdict()]) for word in standings]}
-        settled = 0
-        while standings:
-            page = await self._database.fetch_all(_PAGE, row)
-            if not page:
-                break
-            for _, message_id, version, body in page:
-                settled += await self._settle(standings, message_id, version, body)
-            row |= {"at": page[-1][0], "id": page[-1][1]}
+        standings = await self._standings(None)
+        words = [Jsonb([word._asdict()]) for word in standings]
+        found = await self._database.fetch_all(_OF_JUDGES, {"words": words}) if words else []
+        settled = sum([await self._settle(standings, message_id) for (message_id,) in found])
         if settled:
             log.info("%d messages have verdicts of judges whose exam is over", settled)
         return settled
 
     async def of_message(self, message_id: str) -> bool:
         """Settle what can be settled in a message that was just stored."""
-        row = await self._database.fetch_one(_ONE, [message_id])
-        if row is None:
-            return False
-        _, _, version, body = row
-        standings = await self._standings({_word(claim["judge"]) for claim in filter(is_unexamined, body["claims"])})
-        return await self._settle(standings, message_id, version, body)
+        return await self._settle(await self._standings(message_id), message_id)
 
-    async def _standings(self, words: Iterable[Word]) -> Standings:
+    async def _standings(self, message_id: str | None) -> Standings:
+        """Return the standings that are known of the judges whom a message, or any, waits for."""
+        words = [Word(*row) for row in await self._database.fetch_all(_WAITING, {"id": message_id})]
+        if not words:
+            return {}
         exam = await asyncio.to_thread(self._load)
         found: dict[Word, Standing] = {}
         for word in words:
@@ -122,18 +110,19 @@ class VerdictUpgrades:
                 found[word] = standing
         return found
 
-    async def _settle(self, standings: Standings, message_id: str, version: str, body: dict[str, Any]) -> bool:
-        changed = settled_body(body, lambda judge: standings.get(_word(judge)))
-        if changed is None:
-            return False
-        row = {"body": Jsonb(changed), "id": message_id, "version": version}
-        async with self._database.connection() as connection:
-            done = await (await connection.execute(_CHANGE, row)).fetchone()
-            if done is not None:
-                # After the commit: of the transactions that notify, only one commits at a time.
-                await connection.execute(NOTIFY, done)
-                return True
-        return await self.of_message(message_id)
+    async def _settle(self, standings: Standings, message_id: str) -> bool:
+        while standings and (row := await self._database.fetch_one(_ONE, [message_id])) is not None:
+            version, body = row
+            changed = settled_body(body, lambda judge: standings.get(_word(judge)))
+            if changed is None:
+                return False
+            values = {"body": Jsonb(changed), "id": message_id, "version": version}
+            async with self._database.connection() as connection:
+                if (done := await (await connection.execute(_CHANGE, values)).fetchone()) is not None:
+                    # After the commit: of the transactions that notify, only one commits at a time.
+                    await connection.execute(NOTIFY, done)
+                    return True
+        return False
 
 
 @dataclass(frozen=True, slots=True)

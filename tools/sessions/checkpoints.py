@@ -60,12 +60,12 @@ class RunSaver(AsyncPostgresSaver):
     A step with a checkpoint never runs again, so events lost before it would never be emitted again. Also, a process
     whose run another process has taken over learns it when it writes its events, and then leaves the thread alone.
 
-    Unless it saves ``every_step``, it saves what cannot be done again for nothing: the checkpoint behind a step that
-    called a model or searched outside, and the last one. The other steps take milliseconds, and a checkpoint one more;
-    a run that is cut off behind them repeats them.
+    It saves what cannot be done again for nothing: the checkpoint behind a step that called a model or searched
+    outside. The other steps take milliseconds, and a checkpoint one more; a run that is cut off behind them repeats
+    them. The last one is left to whoever records the run's end, for the same transaction, unless it holds what somebody
+    is paid for. A thread that ``is_new`` has no checkpoint but those of this run.
 
-    With ``leaves_last`` the last one is left to whoever records the run's end, for the same transaction, unless it
-    holds what somebody is paid for. A thread that ``is_new`` has no checkpoint but those of this run.
+    Without events to wait for it saves every step.
     """
 
     def __init__(
@@ -73,8 +73,6 @@ class RunSaver(AsyncPostgresSaver):
         pool: Pool,
         wait_until_committed: WaitUntilCommitted | None = None,
         *,
-        every_step: bool = True,
-        leaves_last: bool = False,
         is_new: bool = False,
     ) -> None:
         # The cast is safe: the saver sets the row factory of its cursors itself.
@@ -82,10 +80,9 @@ class RunSaver(AsyncPostgresSaver):
         self._pool = pool
         self.saved = 0  # checkpoints
         self._wait_until_committed = wait_until_committed or _nothing_to_commit
-        self._every_step = every_step
-        self._leaves_last = leaves_last
+        self._every_step = wait_until_committed is None
         self._is_new = is_new
-        self._kept_writes = PARALLEL_STEPS if every_step else OUTSIDE_STEPS
+        self._kept_writes = PARALLEL_STEPS if self._every_step else OUTSIDE_STEPS
         self._holds_back = False  # whether there are checkpoints since the last that was saved
         self._parent: str | None = None  # of the first of them
         self._changed: ChannelVersions = {}  # in all of them
@@ -176,13 +173,13 @@ class RunSaver(AsyncPostgresSaver):
         }
 
     def _is_dear(self, checkpoint: Checkpoint) -> bool:
-        """Whether a checkpoint is the last one and not left, or holds what a model or a search outside gave meanwhile.
+        """Whether a checkpoint holds what a model or a search outside gave meanwhile.
 
         So is one that searches side by side follow, if one of them is outside: what that gives is kept with it.
         """
         gathering = _gathering_next(checkpoint)
         beside = len(gathering) > 1 and not gathering.isdisjoint(OUTSIDE_STEPS)
-        return beside or _paid(checkpoint) != self._paid or not (self._leaves_last or _has_next(checkpoint))
+        return beside or _paid(checkpoint) != self._paid
 
     async def aput_writes(
         self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
@@ -200,11 +197,6 @@ class RunSaver(AsyncPostgresSaver):
 
 
 _NEXT = "branch:to:"  # before the name of a step, the channel that triggers it
-
-
-def _has_next(checkpoint: Checkpoint) -> bool:
-    """Whether any step follows a checkpoint."""
-    return any(channel.startswith(_NEXT) for channel in checkpoint["channel_values"])
 
 
 def _gathering_next(checkpoint: Checkpoint) -> set[str]:

@@ -80,7 +80,7 @@ class FeedbackBook:
         row = await self._row(identity, session_id, message_id)
         async with self._database.connection() as connection, connection.transaction():
             claims = await _claims(connection, row)
-            if claim is not None and not any(_is_meant(each, claim) for each in claims):
+            if claim is not None and not any(claim.items() <= each.items() for each in claims):
                 raise InvalidRequest("claim: the answer has no claim at this place.")
             given = {
                 **row,
@@ -119,7 +119,3 @@ async def _claims(connection: Connection, row: dict[str, Any]) -> list[dict[str,
     if role != "assistant":
         raise InvalidRequest("message: feedback is given to answers, and this is a question.")
     return claims or []
-
-
-def _is_meant(claim: dict[str, Any], meant: MeantClaim) -> bool:
-    return all(claim[name] == meant[name] for name in ("section_index", "start", "end"))

@@ -37,10 +37,10 @@ def relocate_quotes(
     """Return the offset of each quote in ``text``; quotes that are not in it are left out.
 
     A quote that is still at its old offset has stayed there. Otherwise it has moved. If its words occur more than once,
-    the place is chosen by, in this order: the shift of the nearest quote whose place is certain; the same heading; and
-    the least total shift that keeps quotes of the same words in order. No two quotes share a place while there are
-    enough. Every character must match, including white space. A match inside a longer word or number does not count,
-    unless the text is cut there; ``edges`` are the offsets of such cuts.
+    the place is chosen by, in this order: the shift of the nearest quote whose place is certain; the same heading; the
+    order of quotes of the same words, where there are as many places; and the least shift. No two quotes share a place
+    while there are enough. Every character must match, including white space. A match inside a longer word or number
+    does not count, unless the text is cut there; ``edges`` are the offsets of such cuts.
     """
     cuts = frozenset(edges)
     by_words: dict[str, list[PlacedQuote]] = defaultdict(list)
@@ -73,7 +73,8 @@ def _assign_places(
     heading_at: Callable[[int], str],
 ) -> dict[PlacedQuote, int]:
     """Assign moved quotes of the same words to the free places."""
-    shifts = {quoted: _shift(quoted, anchors) for quoted in moved}
+    near = anchors or [(0, 0)]  # the shift is that of the nearest quote whose place is certain
+    shifts = {quoted: min(near, key=lambda each: abs(each[0] - quoted.start))[1] for quoted in moved}
     found = {quoted: at for quoted in moved if anchors and _contains(free, at := quoted.start + shifts[quoted])}
     under: dict[str, list[int]] = defaultdict(list)
     for at in free:
@@ -85,11 +86,6 @@ def _assign_places(
             found |= _in_order(same, places, shifts)
     rest = [quoted for quoted in moved if quoted not in found]
     return found | _in_order(rest, [at for at in free if at not in found.values()] or free, shifts)
-
-
-def _shift(quoted: PlacedQuote, anchors: Sequence[tuple[int, int]]) -> int:
-    """Return the shift of the nearest quote whose place is certain, or 0 if there is none."""
-    return min(anchors, key=lambda anchor: abs(anchor[0] - quoted.start))[1] if anchors else 0
 
 
 def _occurrences(quote: str, text: str, cuts: frozenset[int]) -> list[int]:
@@ -112,24 +108,13 @@ def _contains(places: Sequence[int], at: int) -> bool:
 def _in_order(
     quotes: Sequence[PlacedQuote], places: Sequence[int], shifts: Mapping[PlacedQuote, int]
 ) -> dict[PlacedQuote, int]:
-    """Assign places in ascending order with the least total distance; with too few, each quote its nearest place."""
-    costs = [[abs(at - quoted.start - shifts[quoted]) for at in places] for quoted in quotes]
-    if len(quotes) > len(places):
-        return {quoted: places[row.index(min(row))] for quoted, row in zip(quotes, costs, strict=True)}
-    # best[q][p]: the least cost of the first q quotes within the first p places
-    best: list[list[float]] = [[0.0] * (len(places) + 1)]
-    for q, row in enumerate(costs):
-        line = [float("inf")] * (len(places) + 1)
-        for p in range(q, len(places)):
-            line[p + 1] = min(line[p], best[q][p] + row[p])
-        best.append(line)
+    """Assign as many places in their order; of more of them, or too few, the nearest to each quote."""
+    if len(quotes) == len(places):
+        return dict(zip(quotes, places, strict=True))
     found: dict[PlacedQuote, int] = {}
-    p = len(places)
-    for q in range(len(quotes), 0, -1):
-        while best[q][p - 1] <= best[q][p]:
-            p -= 1
-        p -= 1
-        found[quotes[q - 1]] = places[p]
+    for quoted in quotes:
+        free = [at for at in places if at not in found.values()] or places
+        found[quoted] = min(free, key=lambda at: abs(at - quoted.start - shifts[quoted]))
     return found
 
 

@@ -86,45 +86,25 @@ class KnownMessage:
 
 
 class RecentMessages:
-    """What is known of the messages of the sessions that were read last, in ``most`` bytes of memory, about."""
+    """What is known of the messages that were read last, in ``most`` bytes of memory, about."""
 
     def __init__(self, most: int = MOST_BYTES) -> None:
         self._most = most
-        self._sessions: OrderedDict[str, dict[str, KnownMessage]] = OrderedDict()
+        self._messages: OrderedDict[str, KnownMessage] = OrderedDict()
         self._memory = 0
 
-    def of(self, session_id: str) -> Mapping[str, KnownMessage]:
-        """Return what is known of the messages of a session, by their ids."""
-        return self._sessions.get(session_id, {})
+    def of(self, message_ids: Iterable[str]) -> dict[str, KnownMessage]:
+        """Return what is known of some messages, by their ids."""
+        return {each: self._messages[each] for each in message_ids if each in self._messages}
 
-    def keep(self, session_id: str, messages: Iterable[KnownMessage]) -> None:
-        """Keep messages of a session, and drop the sessions that were not read for longest.
-
-        Of a session that is too long by itself the newest messages stay: that is where readers begin.
-        """
-        known = self._sessions.setdefault(session_id, {})
-        self._sessions.move_to_end(session_id)
+    def keep(self, messages: Iterable[KnownMessage]) -> None:
+        """Keep messages, of which the last are the last to go, and drop those that were not read for longest."""
         for message in messages:
-            if known.get(message.message_id) is not message:
-                self._drop(known, message.message_id)
-                known[message.message_id] = message
-                self._memory += message.memory
-        while self._memory > self._most and len(self._sessions) > 1:
-            self.forget(next(iter(self._sessions)))
-        if self._memory > self._most:
-            for oldest in sorted(known.values(), key=lambda message: message.created_at):
-                if self._memory > self._most:
-                    self._drop(known, oldest.message_id)
-        if not known:  # it would take no memory by this count, and never be dropped
-            del self._sessions[session_id]
-
-    def forget(self, session_id: str) -> None:
-        """Drop the messages of a session, if there are any."""
-        self._memory -= sum(message.memory for message in self._sessions.pop(session_id, {}).values())
-
-    def _drop(self, known: dict[str, KnownMessage], message_id: str) -> None:
-        if message_id in known:
-            self._memory -= known.pop(message_id).memory
+            before = self._messages.pop(message.message_id, None)
+            self._memory += message.memory - (0 if before is None else before.memory)
+            self._messages[message.message_id] = message
+        while self._memory > self._most:
+            self._memory -= self._messages.popitem(last=False)[1].memory
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +145,7 @@ class ReadMessage:
 
 
 class MessageReader:
-    """Reads the messages of sessions, and keeps in memory what the next reader of the same session needs of them."""
+    """Reads messages of sessions, and keeps in memory what the next reader needs of them."""
 
     def __init__(self, database: Database, segments: SegmentStore) -> None:
         self._database = database
@@ -173,13 +153,13 @@ class MessageReader:
         self.recent = RecentMessages()
 
     async def read(
-        self, connection: Connection, session_id: str, places: Sequence[BranchMessage], encode: Encode | None = None
+        self, connection: Connection, places: Sequence[BranchMessage], encode: Encode | None = None
     ) -> list[tuple[BranchMessage, KnownMessage]]:
-        """Read messages of a session, those that are not known from the database; deleted ones are left out.
+        """Read messages, those that are not known from the database; deleted ones are left out.
 
         With ``encode`` the bodies of messages that were sent in that wire format before are left where they are.
         """
-        known = dict(self.recent.of(session_id))
+        known = self.recent.of(place.message_id for place in places)
         unread = [
             place.message_id
             for place in places
@@ -230,10 +210,8 @@ class MessageReader:
         """Return the messages that quote nothing, or whose segments are as they were when all quotes were fresh."""
         proven = {each.message_id for each in known if not each.segments}
         before = [each for each in known if each.fresh_in is not None]
-        if before:
-            today = await self._segments.fingerprints([each.segments for each in before], viewer)
-            proven |= {each.message_id for each, now in zip(before, today, strict=True) if each.fresh_in == now}
-        return proven
+        today = await self._segments.fingerprints([each.segments for each in before], viewer) if before else []
+        return proven | {each.message_id for each, now in zip(before, today, strict=True) if each.fresh_in == now}
 
 
 def _as_read(place: BranchMessage, known: KnownMessage, checked: Checked | None, hidden: frozenset[str]) -> ReadMessage:

@@ -94,9 +94,7 @@ class RunReader(Protocol):
     def session_id(self) -> str: ...
 
     @property
-    def message_id(self) -> str:
-        """The id of the answer to come."""
-        ...
+    def message_id(self) -> str: ...
 
     def events(self, after: int = 0) -> AsyncGenerator[Envelope, None]:
         """Yield what ``batches`` yields, one by one."""
@@ -161,22 +159,16 @@ EMPTY_MEMORY = ""
 
 @dataclass(frozen=True, slots=True)
 class Fork:
-    """The question of a run and where in its session the run continues.
+    """A request with the question that it asks, and where in its session its run continues.
 
     ``fork_checkpoint`` is the checkpoint to continue from: "" for an empty memory, None for the thread's last one,
     after the session's last message. If it is not None, ``parent_message_id`` is the parent of the run's first message;
-    None then starts a new branch at the root. If ``existing_question_id`` is set, that question is already stored, and
-    only an answer is added below it.
+    None then starts a new branch at the root.
     """
 
-    question: str
-    page_ids: tuple[str, ...]
-    selected_text: str
+    request: RunRequest
     parent_message_id: str | None = None
     fork_checkpoint: str | None = None
-    existing_question_id: str | None = None
-    collection_ids: tuple[str, ...] = ()
-    collected: tuple[str, ...] = ()
 
 
 async def resolve_fork(connection: Connection, session_id: str, request: RunRequest) -> Fork:
@@ -194,27 +186,13 @@ async def resolve_fork(connection: Connection, session_id: str, request: RunRequ
         edited = await _message(connection, session_id, request.edit, "edit", request.context.identity)
         if edited["role"] != "user":
             raise InvalidRequest("edit: it must name a question, not an answer.")
-        return await _behind(connection, session_id, edited["parent_message_id"], at_the_end(request))
+        return await _behind(connection, session_id, edited["parent_message_id"], request)
     newest = await (await connection.execute(APART, {"session_id": session_id})).fetchone()
-    if newest is None:
-        return at_the_end(request)
-    return await _behind(connection, session_id, newest[0], at_the_end(request))
+    return Fork(request) if newest is None else await _behind(connection, session_id, newest[0], request)
 
 
-def at_the_end(request: RunRequest) -> Fork:
-    """Return the fork of a request that goes on from its session's last checkpoint: see ``APART``."""
-    return Fork(
-        request.question,
-        request.page_ids,
-        request.selected_text,
-        collection_ids=request.collection_ids,
-        collected=request.collected,
-    )
-
-
-async def _behind(connection: Connection, session_id: str, message_id: str | None, fork: Fork) -> Fork:
-    memory = await _memory_at(connection, session_id, message_id)
-    return replace(fork, parent_message_id=message_id, fork_checkpoint=memory)
+async def _behind(connection: Connection, session_id: str, message_id: str | None, request: RunRequest) -> Fork:
+    return Fork(request, message_id, await _memory_at(connection, session_id, message_id))
 
 
 async def _regenerated(connection: Connection, session_id: str, request: RunRequest) -> Fork:
@@ -224,16 +202,15 @@ async def _regenerated(connection: Connection, session_id: str, request: RunRequ
         asked = message["parent_message_id"]
         message = await _message(connection, session_id, asked, "regenerate", identity)
     body: dict[str, Any] = message["body"]
-    return Fork(
+    again = replace(
+        request,
         question=message["content"],
         page_ids=tuple(body.get("page_ids", ())),
         selected_text=body.get("selected_text", ""),
         collection_ids=tuple(body.get("collection_ids", ())),
         collected=tuple(body.get("collected", ())),
-        parent_message_id=asked,
-        fork_checkpoint=await _memory_at(connection, session_id, message["parent_message_id"]),
-        existing_question_id=asked,
     )
+    return Fork(again, asked, await _memory_at(connection, session_id, message["parent_message_id"]))
 
 
 async def _memory_at(connection: Connection, session_id: str, message_id: str | None) -> str:

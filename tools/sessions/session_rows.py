@@ -2,8 +2,10 @@
 
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Any
 
 from graph.errors import NotFound
+from tools.storage.database import Connection, row_of
 
 SESSION_COLUMNS = (
     "session_id::text, title, selected_page_ids AS page_ids, selected_collection_ids AS collection_ids, ephemeral,"
@@ -35,6 +37,14 @@ class Session:
 def unknown_session(session_id: str) -> NotFound:
     """Return the error for a session that does not exist or belongs to another identity."""
     return NotFound(f"There is no session {session_id}.")
+
+
+async def own_session(connection: Connection, row: dict[str, Any]) -> Session:
+    """Return a session of an owner. Raises NotFound."""
+    found = await row_of(connection, Session, GET_SESSION, row)
+    if found is None:
+        raise unknown_session(row["session_id"])
+    return found
 
 
 OWN_SESSION = 'session_id = %(session_id)s AND workspace = %(workspace)s AND "user" = %(user)s'

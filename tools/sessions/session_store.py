@@ -3,14 +3,15 @@
 from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
-from typing import Any
+from datetime import datetime
+from typing import Any, Literal
 from uuid import UUID, uuid4
 
 from psycopg.rows import kwargs_row
 from psycopg.types.json import Jsonb
 
 from graph.errors import InvalidRequest, NotFound, SessionBusy, UnknownModel
-from graph.evidence import Identity
+from graph.evidence import Identity, Outcome
 from graph.ports import Families, Titler
 from tools.retrieval.segment_store import SegmentStore
 from tools.retrieval.selections import delete_selections
@@ -20,17 +21,16 @@ from tools.sessions.history import Asked, BranchMessage, History, StoredMessage,
 from tools.sessions.history_search import FoundSession, search_history
 from tools.sessions.message_reader import Encode, KnownMessage, MessageReader, ReadMessage
 from tools.sessions.pruning import delete_threads
-from tools.sessions.run_listing import RunPage, RunState, RunStatus, list_runs, read_run
 from tools.sessions.session_rows import (
     CHANGE_SESSION,
     CREATE_SESSION,
     FIRST_QUESTION,
-    GET_SESSION,
     HAS_ACTIVE_RUN,
     LIST_SESSIONS,
     LOCK_SESSION,
     OPEN_SESSION,
     Session,
+    own_session,
     unknown_session,
 )
 from tools.sessions.titles import SET_WHERE_UNTITLED, best_title
@@ -39,37 +39,29 @@ from tools.storage.database import Connection, Database, row_of, rows_of, value_
 from tools.storage.pagination import decode_cursor, encode_cursor
 from tools.storage.tenants import Workspaces
 
-_NAMED = """
-SELECT session_id::text FROM sessions
-WHERE workspace = %s AND "user" = %s AND dialect = %s AND external_id = %s
-"""
-
-
-async def named_session(
-    database: Database, workspaces: Workspaces, identity: Identity, dialect: str, external_id: str
-) -> str | None:
-    """Return the id of the identity's session with a host's external id, or None if there is none yet."""
-    if identity.is_shared and not _is_secret(external_id):
-        return None
-    row = [await workspaces.number(identity.workspace), identity.user, dialect, external_id]
-    async with database.connection() as connection:
-        found: str | None = await value_of(connection, _NAMED, row)
-    return found
-
-
-def _is_secret(external_id: str) -> bool:
-    """Whether an id that a host made can't be guessed: a UUID of a version that is random."""
-    try:
-        return UUID(external_id).version in (4, 7)
-    except ValueError:
-        return False
-
-
 __all__ = ["DEFAULT_TITLE", "History", "RunPage", "RunStatus", "Session", "SessionPage", "Sessions", "StoredMessage"]
 
 EPHEMERAL_HOURS = 24
 EVERY_MESSAGE = 1_000_000_000  # of a branch
 LONGEST_EXTERNAL_ID = 500  # characters; short enough for an index entry in any script
+_NAMED = """
+SELECT session_id::text FROM sessions
+WHERE workspace = %s AND "user" = %s AND dialect = %s AND external_id = %s
+"""
+RunState = Literal["queued", "running", "finished"]
+
+_RUN = "run_id::text, session_id::text, question, status, outcome, stop_reason, created_at, started_at, finished_at"
+_MINE = 'workspace = %(workspace)s AND "user" = %(user)s'
+_ONE_RUN = f"SELECT {_RUN} FROM runs WHERE run_id = %(run_id)s AND {_MINE}"
+_LIST_RUNS = f"""
+SELECT {_RUN} FROM runs
+WHERE {_MINE}
+  AND (%(session_id)s::uuid IS NULL OR session_id = %(session_id)s)
+  AND (%(status)s::text IS NULL OR status = %(status)s)
+  AND (%(before)s::timestamptz IS NULL OR created_at < %(before)s
+       OR created_at = %(before)s AND run_id > %(after_id)s::uuid)
+ORDER BY created_at DESC, runs.run_id LIMIT %(limit)s
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +95,49 @@ class _Page:
     messages: list[ReadMessage]  # the newest first
     next_cursor: str | None
     waiting: list[StoredMessage]
+
+
+@dataclass(frozen=True, slots=True)
+class RunStatus:
+    """The status of a run in the ledger."""
+
+    run_id: str
+    session_id: str
+    question: str
+    status: RunState
+    outcome: Outcome | None
+    stop_reason: str | None
+    created_at: datetime
+    started_at: datetime | None
+    finished_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class RunPage:
+    """A page of runs, newest first; ``next_cursor`` fetches the next page, and is None at the end."""
+
+    runs: list[RunStatus]
+    next_cursor: str | None
+
+
+async def named_session(
+    database: Database, workspaces: Workspaces, identity: Identity, dialect: str, external_id: str
+) -> str | None:
+    """Return the id of the identity's session with a host's external id, or None if there is none yet."""
+    if identity.is_shared and not _is_secret(external_id):
+        return None
+    row = [await workspaces.number(identity.workspace), identity.user, dialect, external_id]
+    async with database.connection() as connection:
+        found: str | None = await value_of(connection, _NAMED, row)
+    return found
+
+
+def _is_secret(external_id: str) -> bool:
+    """Whether an id that a host made can't be guessed: a UUID of a version that is random."""
+    try:
+        return UUID(external_id).version in (4, 7)
+    except ValueError:
+        return False
 
 
 class Sessions:
@@ -219,7 +254,7 @@ class Sessions:
         """
         page = await self._page(identity, session_id, limit, cursor, branch)
         messages = [each.shown() for each in page.messages]
-        self._messages.recent.keep(session_id, [each.known for each in page.messages])
+        self._messages.recent.keep(each.known for each in reversed(page.messages))
         return History(page.session, messages[::-1], page.next_cursor, page.waiting)
 
     async def get_encoded(
@@ -238,7 +273,7 @@ class Sessions:
         """
         page = await self._page(identity, session_id, limit, cursor, branch, encode)
         encoded = [each.encoded(encode) for each in page.messages]
-        self._messages.recent.keep(session_id, [known for _, known in encoded])
+        self._messages.recent.keep(known for _, known in reversed(encoded))
         messages = [*(text for text, _ in reversed(encoded)), *map(encode, page.waiting)]
         return EncodedHistory(page.session, messages, page.next_cursor)
 
@@ -260,7 +295,7 @@ class Sessions:
             places = await read_branch(
                 connection, session_id, limit=limit + 1, cursor=cursor, branch=branch, asked=asked
             )
-            found = await self._messages.read(connection, session_id, places[:limit], encode)
+            found = await self._messages.read(connection, places[:limit], encode)
             refused, gone = await find_unreadable(connection, row["workspace"], identity, _documents(found))
         messages = await self._messages.check(found, refused, gone, identity)
         last = messages[-1].known if messages and len(places) > limit else None
@@ -283,13 +318,13 @@ class Sessions:
         row = {**await self._owner(identity), "session_id": session_id}
         viewer = reader or identity
         async with self._database.connection() as connection:
-            session = await self._own_session(connection, row)
+            session = await own_session(connection, row)
             branch = await read_branch(
                 connection, session_id, limit=EVERY_MESSAGE, cursor=None, branch=through, asked=Asked([])
             )
             ids = [place.message_id for place in branch]
             upwards = branch[ids.index(through) :] if through in ids else branch
-            found = await self._messages.read(connection, session_id, upwards)
+            found = await self._messages.read(connection, upwards)
             refused, gone = await find_unreadable(connection, row["workspace"], viewer, _documents(found))
         messages = (await self._messages.check(found, refused, gone, viewer))[::-1]
         if reader is None:
@@ -333,16 +368,6 @@ class Sessions:
             raise unknown_session(session_id)
         return changed
 
-    async def rename(self, identity: Identity, session_id: str, title: str) -> Session:
-        """Change a session's title. Raises NotFound."""
-        return await self.change(identity, session_id, title=title)
-
-    async def set_auto_title(self, session_id: str, title: str) -> bool:
-        """Set the title of a session that has none, and return whether it was set."""
-        async with self._database.connection() as connection:
-            updated = await connection.execute(SET_WHERE_UNTITLED, {"session_id": session_id, "title": title})
-        return updated.rowcount == 1
-
     async def auto_title(self, identity: Identity, session_id: str) -> str:
         """Title a session after its first question, even while that is being answered, and return its title.
 
@@ -351,16 +376,15 @@ class Sessions:
         """
         row = {**await self._owner(identity), "session_id": session_id}
         async with self._database.connection() as connection:
-            session = await self._own_session(connection, row)
+            session = await own_session(connection, row)
             question = await (await connection.execute(FIRST_QUESTION, [session_id])).fetchone()
         if session.title != DEFAULT_TITLE or question is None:
             return session.title
         async with nullcontext() if self._spending is None else self._spending.beside_runs(identity, "title"):
             title, _ = await best_title(self._titler(question[1]), question[0])
-        if await self.set_auto_title(session_id, title):
-            return title
         async with self._database.connection() as connection:
-            return (await self._own_session(connection, row)).title
+            await connection.execute(SET_WHERE_UNTITLED, {**row, "title": title})
+            return (await own_session(connection, row)).title
 
     def _titler(self, model: str) -> Titler | None:
         if self._families is None:
@@ -384,13 +408,12 @@ class Sessions:
             await delete_selections(connection, [session_id])
             await delete_threads(connection, [session_id])
             await connection.execute("DELETE FROM sessions WHERE session_id = %(session_id)s", row)
-        self._messages.recent.forget(session_id)
 
     async def run(self, identity: Identity, run_id: str) -> RunStatus:
         """Return the status of a run, whichever process executes it. Raises NotFound."""
-        owner = await self._owner(identity)
+        row = {**await self._owner(identity), "run_id": run_id}
         async with self._database.connection() as connection:
-            found = await read_run(connection, owner, run_id)
+            found = await row_of(connection, RunStatus, _ONE_RUN, row)
         if found is None:
             raise NotFound(f"There is no run {run_id}.")
         return found
@@ -409,20 +432,25 @@ class Sessions:
         Raises NotFound if the session is not the identity's, InvalidRequest for a cursor that does not come from this
         method.
         """
-        owner = await self._owner(identity)
+        before, after_id = decode_cursor(cursor)
+        row = {
+            **await self._owner(identity),
+            "session_id": session_id,
+            "status": status,
+            "before": before,
+            "after_id": after_id,
+            "limit": limit + 1,
+        }
         async with self._database.connection() as connection:
             if session_id is not None:
-                await self._own_session(connection, {**owner, "session_id": session_id})
-            return await list_runs(connection, owner, session_id=session_id, status=status, limit=limit, cursor=cursor)
+                await own_session(connection, row)
+            # Not prepared: a generic plan would read every run of the user.
+            found = await rows_of(connection, RunStatus, _LIST_RUNS, row, prepare=False)
+        shown = found[:limit]
+        return RunPage(shown, encode_cursor(shown[-1].created_at, shown[-1].run_id) if len(found) > limit else None)
 
     async def _owner(self, identity: Identity) -> dict[str, Any]:
         return {"workspace": await self._workspaces.number(identity.workspace), "user": identity.user}
-
-    async def _own_session(self, connection: Connection, row: dict[str, Any]) -> Session:
-        found = await row_of(connection, Session, GET_SESSION, row)
-        if found is None:
-            raise unknown_session(row["session_id"])
-        return found
 
 
 def _documents(found: Sequence[tuple[BranchMessage, KnownMessage]]) -> set[str]:

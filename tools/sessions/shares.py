@@ -14,9 +14,9 @@ from uuid import UUID, uuid4
 
 from graph.errors import InvalidRequest, NotFound, NotPermitted
 from graph.evidence import Identity
-from tools.sessions.session_rows import GET_SESSION, unknown_session
+from tools.sessions.session_rows import own_session
 from tools.settings import Settings
-from tools.storage.database import TAKES_CHANGES, Connection, Database, row_of, rows_of, value_of
+from tools.storage.database import TAKES_CHANGES, Database, row_of, rows_of, value_of
 from tools.storage.tenants import Workspaces
 
 SHARES_PATH = "/shares/"
@@ -121,7 +121,6 @@ class Shares:
 
     @property
     def longest_seconds(self) -> int:
-        """How long a share may last."""
         return self._settings.shares.longest_days * DAY_SECONDS
 
     async def create(
@@ -134,7 +133,7 @@ class Shares:
         token = secrets.token_urlsafe(TOKEN_BYTES)
         row = await self._row(identity, session_id)
         async with self._database.connection() as connection, connection.transaction():
-            await _require_session(connection, row)
+            await own_session(connection, row)
             self._check(identity, expires_in, audience)
             named = {**row, "message_id": None if message is None else UUID(message)}
             last = await value_of(connection, _LAST, named)
@@ -165,14 +164,14 @@ class Shares:
         """List the shares of a session that still open, the oldest first. Raises NotFound."""
         row = await self._row(identity, session_id)
         async with self._database.connection() as connection:
-            await _require_session(connection, row)
+            await own_session(connection, row)
             return await rows_of(connection, Share, _LIST, row)
 
     async def revoke(self, identity: Identity, session_id: str, share_id: str) -> None:
         """End a share; from then on no process opens it. Raises NotFound."""
         row = await self._row(identity, session_id)
         async with self._database.connection() as connection:
-            await _require_session(connection, row)
+            await own_session(connection, row)
             if not (await connection.execute(_REVOKE, {**row, "share_id": UUID(share_id)})).rowcount:
                 raise NotFound(f"There is no share {share_id} of the session.")
 
@@ -215,11 +214,6 @@ class Shares:
 async def expire_shares(database: Database) -> None:
     """Delete the shares that are over."""
     await database.execute(_EXPIRE)
-
-
-async def _require_session(connection: Connection, row: dict[str, Any]) -> None:
-    if await (await connection.execute(GET_SESSION, row)).fetchone() is None:
-        raise unknown_session(row["session_id"])
 
 
 def _hash(token: str) -> bytes:

@@ -35,6 +35,7 @@ from tools.settings.section import Unset
 from tools.settings.spending import SpendingSettings
 from tools.settings.storage import MilvusSettings, ReplicaSettings
 
+ENV_FILE = ".env"
 SegmentSizes = str | dict[str, str]
 USUAL_SIZE = "300 tokens"
 SessionDays = Annotated[int, Field(ge=1, le=3650)] | Literal["never"]
@@ -50,7 +51,7 @@ class Settings(BaseSettings):
     model_config = SettingsConfigDict(
         env_prefix="CITEWELL_",
         env_nested_delimiter="__",
-        env_file=".env",
+        env_file=ENV_FILE,
         extra="ignore",
         defer_build=True,  # what a process reads is _Deployment, whose validator is the same
     )

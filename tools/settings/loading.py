@@ -4,18 +4,19 @@
 ``SERPER_API_KEY``) are the fallback. ``citewell doctor`` shows which name each value came from.
 """
 
+import os
 import re
 from collections.abc import Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
 
+from dotenv import dotenv_values
 from pydantic import BaseModel, ValidationError, model_validator
-from pydantic.fields import FieldInfo
-from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSettingsSource, SettingsError
+from pydantic_settings import SettingsError
 
 from graph.errors import ConfigurationError
-from tools.settings.deployment import Settings
+from tools.settings.deployment import ENV_FILE, Settings
 from tools.settings.models import ONNX, STATIC
 
 # Names that other stacks set, in the environment or in .env; they fill what no CITEWELL_ name does.
@@ -51,11 +52,11 @@ RETIRED: Mapping[str, str] = {
 }
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class _Read:
-    """What a process finds where it reads its settings: variables of ours, and names of other stacks and releases."""
+    """What a process finds where it reads its settings: all variables, and which are other stacks' and releases'."""
 
-    names: Sequence[str] = ()
+    names: Mapping[str, str]  # in lower case, without empty ones
     aliases: dict[str, str] = field(default_factory=dict)
     retired: dict[str, str] = field(default_factory=dict)
 
@@ -66,26 +67,11 @@ _READ: ContextVar[_Read] = ContextVar("_READ")
 class _Deployment(Settings):
     """Settings as a process reads them: values that no ``CITEWELL_`` name sets come from the names of other stacks."""
 
-    @classmethod
-    def settings_customise_sources(
-        cls,
-        settings_cls: type[BaseSettings],
-        init_settings: PydanticBaseSettingsSource,
-        env_settings: PydanticBaseSettingsSource,
-        dotenv_settings: PydanticBaseSettingsSource,
-        file_secret_settings: PydanticBaseSettingsSource,
-    ) -> tuple[PydanticBaseSettingsSource, ...]:
-        file = dotenv_settings.env_vars if isinstance(dotenv_settings, EnvSettingsSource) else {}
-        environment = env_settings.env_vars if isinstance(env_settings, EnvSettingsSource) else {}
-        names = {name: value for name, value in {**file, **environment}.items() if value}
-        _READ.get().names = [name for name in names if name.startswith("citewell_")]
-        return init_settings, env_settings, dotenv_settings, file_secret_settings, _AliasSource(settings_cls, names)
-
     @model_validator(mode="before")
     @classmethod
-    def _without_retired(cls, values: dict[str, Any]) -> dict[str, Any]:
-        """Take out what was a field of a group once, since groups refuse names that they don't have."""
+    def _with_other_names(cls, values: dict[str, Any]) -> dict[str, Any]:
         read = _READ.get()
+        # What was a field of a group once is taken out, since groups refuse names that they don't have.
         for path, now in RETIRED.items():
             group, _, name = path.partition(".")
             part = values.get(group)
@@ -94,64 +80,35 @@ class _Deployment(Settings):
                 read.retired[path] = now
             if f"citewell_{path.replace('.', '__')}" in read.names:
                 read.retired[path] = now
-        return values
-
-
-class _AliasSource(PydanticBaseSettingsSource):
-    """The names of other stacks, as the source that every other one overrules, a field at a time."""
-
-    def __init__(self, settings_cls: type[BaseSettings], names: Mapping[str, str | None]) -> None:
-        super().__init__(settings_cls)
-        self._names = names
-
-    def get_field_value(self, field: FieldInfo, field_name: str) -> tuple[Any, str, bool]:
-        return None, field_name, False
-
-    def __call__(self) -> dict[str, Any]:
-        found: dict[str, tuple[str, Any]] = {}
-        if key := self._name("SERPER_API_KEY"):
-            found["web.api_key"] = ("SERPER_API_KEY", key)
-        if base_url := self._name("OPENAI_COMPATIBLE_BASE_URL"):
-            found |= {**self._chat(base_url), **self._embedding(base_url)}
-        unnamed = {path: each for path, each in found.items() if not self._is_named(path)}
-        _READ.get().aliases |= {path: name for path, (name, _) in unnamed.items()}
-        values: dict[str, Any] = {}
-        for path, (_, value) in unnamed.items():
+        for path, (name, value) in _from_aliases(read.names, values).items():
             outer, _, inner = path.partition(".")
-            if inner:
-                values.setdefault(outer, {})[inner] = value
-            else:
-                values[outer] = value
+            part = values.setdefault(outer, {}) if inner else values
+            if isinstance(part, dict) and (inner or outer) not in part:
+                part[inner or outer] = value
+                read.aliases[path] = name
         return values
 
-    def _chat(self, base_url: str) -> dict[str, tuple[str, Any]]:
-        chat = self._name(CHAT_MODEL)
-        if not chat or "models" in self.current_state:
-            return {}
-        model = {"name": chat, "base_url": base_url, "api_key": self._name("OPENAI_COMPATIBLE_API_KEY"), "model": chat}
-        return {"models": (CHAT_MODEL, [model]), "default_model": (CHAT_MODEL, chat)}
 
-    def _embedding(self, base_url: str) -> dict[str, tuple[str, Any]]:
-        named = self.current_state.get("embedding", {})
-        model = named.get("model") or self._name(EMBEDDING_MODEL)
-        if not model or model == STATIC or model.startswith(ONNX):
-            return {}
-        found: dict[str, tuple[str, Any]] = {
-            "embedding.model": (EMBEDDING_MODEL, model),
-            "embedding.base_url": ("OPENAI_COMPATIBLE_BASE_URL", base_url),
-        }
-        # The key is for that endpoint alone.
-        if not named.get("base_url") and (key := self._name("OPENAI_COMPATIBLE_API_KEY")):
-            found["embedding.api_key"] = ("OPENAI_COMPATIBLE_API_KEY", key)
+def _from_aliases(names: Mapping[str, str], values: Mapping[str, Any]) -> dict[str, tuple[str, Any]]:
+    """Return the settings that the names of other stacks give, each with its name and value."""
+    found: dict[str, tuple[str, Any]] = {}
+    if key := names.get("serper_api_key"):
+        found["web.api_key"] = ("SERPER_API_KEY", key)
+    if not (base_url := names.get("openai_compatible_base_url")):
         return found
-
-    def _name(self, name: str) -> str:
-        return self._names.get(name.lower()) or ""
-
-    def _is_named(self, path: str) -> bool:
-        outer, _, inner = path.partition(".")
-        named = self.current_state.get(outer)
-        return inner in named if inner and isinstance(named, dict) else outer in self.current_state
+    key = names.get("openai_compatible_api_key", "")
+    chat = names.get(CHAT_MODEL.lower())
+    if chat and "models" not in values:
+        model = {"name": chat, "base_url": base_url, "api_key": key, "model": chat}
+        found |= {"models": (CHAT_MODEL, [model]), "default_model": (CHAT_MODEL, chat)}
+    named = values.get("embedding", {})
+    embedding = named.get("model") or names.get(EMBEDDING_MODEL.lower())
+    if embedding and embedding != STATIC and not embedding.startswith(ONNX):
+        found["embedding.model"] = (EMBEDDING_MODEL, embedding)
+        found["embedding.base_url"] = ("OPENAI_COMPATIBLE_BASE_URL", base_url)
+        if key and not named.get("base_url"):  # the key is for that endpoint alone
+            found["embedding.api_key"] = ("OPENAI_COMPATIBLE_API_KEY", key)
+    return found
 
 
 def load_settings(**overrides: object) -> Settings:
@@ -159,7 +116,9 @@ def load_settings(**overrides: object) -> Settings:
 
     Raises ConfigurationError naming each invalid field.
     """
-    read = _Read()
+    file = overrides.get("_env_file", ENV_FILE)
+    variables = {**(dotenv_values(str(file)) if file else {}), **os.environ}
+    read = _Read({name.lower(): value for name, value in variables.items() if value})
     token = _READ.set(read)
     try:
         settings = _Deployment(**overrides)  # type: ignore[arg-type]

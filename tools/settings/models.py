@@ -155,7 +155,6 @@ class RerankerSettings(Section):
 
     @property
     def is_set(self) -> bool:
-        """Whether there is a reranker."""
         return self.base_url is not None or self.kind == "onnx"
 
     @property

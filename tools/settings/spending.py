@@ -85,7 +85,6 @@ class SpendingSettings(SpendingLimits):
         return self
 
     def limits_of(self, workspace: str) -> SpendingLimits:
-        """Return the limits that hold in a workspace."""
         everywhere = SpendingLimits(workspace=self.workspace, user=self.user, key=self.key, address=self.address)
         own = self.workspaces.get(workspace)
         if own is None:
@@ -128,7 +127,6 @@ class SpendingSettings(SpendingLimits):
 
     @property
     def zone(self) -> tzinfo:
-        """The time zone in which days begin."""
         return zone_of(self.time_zone)
 
 

@@ -124,11 +124,9 @@ class Gate:
         self._of_workspaces: dict[tuple[str, date], tuple[Seen, float]] = {}  # with the time until which they will do
 
     def today(self) -> date:
-        """Return the day that it is in the deployment's time zone."""
         return datetime.now(self.settings.zone).date()
 
     def limits(self, payer: Payer) -> dict[Scope, DailyLimits]:
-        """Return the limits that hold for a payer."""
         found = self.settings.limits_of(payer.identity.workspace)
         limits: dict[Scope, DailyLimits] = {scope: getattr(found, scope) for scope in SCOPES}
         return {
@@ -174,7 +172,6 @@ class Gate:
         return seen
 
     def close(self, account: "RunAccount") -> None:
-        """Forget an account. One whose use was stored still counts for those who read before that."""
         self._open.discard(account)
         if account.settled_at is not None:
             self._settled.append(account)
@@ -231,7 +228,6 @@ class RunAccount:
         return not self.limits or self.gate.reached(self) is None
 
     def charge(self, model: str, use: ModelUse, *, embedding: bool = False) -> None:
-        """Charge what was used of a model."""
         add_use(self.used, model, use)
         if embedding:
             add_use(self.embedded, model, use)
@@ -265,7 +261,6 @@ class RunAccount:
         self.settled_at = monotonic()
 
     def close(self) -> None:
-        """End the account."""
         self.gate.close(self)
 
 

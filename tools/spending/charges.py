@@ -9,6 +9,8 @@ from time import monotonic
 from typing import Any, Literal
 from uuid import uuid4
 
+from psycopg.types.json import Jsonb
+
 from graph.evidence import Identity, ModelUse
 from graph.usage import charged_to
 from tools.settings import SpendingSettings
@@ -36,10 +38,10 @@ INSERT INTO spending (charge_id, model, kind, workspace, "user", session_id, key
 SELECT run.charge_id, used.model, run.kind, run.workspace, run."user", run.session_id, run.key_id, run.address, run.day,
        used.calls, used.estimated_calls, used.input_tokens, used.cached_tokens, used.output_tokens, used.cost,
        CASE WHEN used.cost IS NOT NULL THEN %(currency)s::text END
-FROM spending AS run, unnest(
-    %(models)s::text[], %(calls)s::integer[], %(estimated)s::integer[], %(inputs)s::bigint[], %(cached)s::bigint[],
-    %(outputs)s::bigint[], %(costs)s::numeric[]
-) AS used (model, calls, estimated_calls, input_tokens, cached_tokens, output_tokens, cost)
+FROM spending AS run, jsonb_to_recordset(%(use)s::jsonb) AS used (
+    model text, calls integer, estimated_calls integer, input_tokens bigint, cached_tokens bigint, output_tokens bigint,
+    cost numeric
+)
 WHERE run.charge_id = %(run_id)s::uuid AND run.model = ''
 ON CONFLICT (charge_id, model) DO UPDATE
 SET calls = spending.calls + excluded.calls, estimated_calls = spending.estimated_calls + excluded.estimated_calls,
@@ -189,17 +191,11 @@ class Spending:
 
     def use_fields(self, use: Mapping[str, ModelUse]) -> dict[str, Any]:
         """Return the parameters of ``RECORD_USE``, but for the run's id."""
-        rows = list(use.values())
-        return {
-            "models": list(use),
-            "calls": [each["calls"] for each in rows],
-            "estimated": [each["estimated_calls"] for each in rows],
-            "inputs": [each["input_tokens"] for each in rows],
-            "cached": [each["cached_tokens"] for each in rows],
-            "outputs": [each["output_tokens"] for each in rows],
-            "costs": [self.gate.settings.cost(model, each) for model, each in use.items()],
-            "currency": self.settings.currency,
-        }
+        rows = []
+        for model, each in use.items():
+            cost = self.settings.cost(model, each)
+            rows.append({"model": model, **each, "cost": None if cost is None else str(cost)})
+        return {"use": Jsonb(rows), "currency": self.settings.currency}
 
     async def record_late(self, run_id: str, account: RunAccount, *, if_deleted: bool = False) -> None:
         """Store what a run used and its end did not store, as of a title that came late.
@@ -326,7 +322,6 @@ class Spending:
         ]
 
     def day_ends_at(self) -> datetime:
-        """Return when today ends."""
         return day_end(self.gate.today(), self.settings.zone)
 
     async def expire(self) -> int:

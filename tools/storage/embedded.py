@@ -124,10 +124,7 @@ def _carry_over(folder: Path, account: Unprivileged | None) -> Unprivileged | No
 
 
 def locate_data_folder(data_dir: Path, account: Unprivileged | None) -> Path:
-    """Return where the database of a data folder is or would be; nothing is created.
-
-    Raises ConfigurationError for a path in the home folder of a user who has none.
-    """
+    """Return where the database of a data folder is or would be; creates nothing. Raises ConfigurationError."""
     try:
         folder = data_dir.expanduser().resolve() / "postgres"
     except RuntimeError as error:  # neither HOME nor the accounts of the system name a home

@@ -14,10 +14,7 @@ def encode_cursor(at: datetime, row_id: str) -> str:
 
 
 def decode_cursor(cursor: str | None) -> tuple[datetime | None, str | None]:
-    """Decode a cursor into the time and the id of the last row of a page; None for both without a cursor.
-
-    Raises InvalidRequest if ``encode_cursor`` did not make it.
-    """
+    """Return the time and the id of the row that a page ended with; None without a cursor. Raises InvalidRequest."""
     if cursor is None:
         return None, None
     try:

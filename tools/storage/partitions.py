@@ -54,10 +54,7 @@ def view_name(workspace: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Tables:
-    """A table of segments, and the one of their vectors.
-
-    A statement on either says whose rows it means: others may be in the tables, too.
-    """
+    """A table of segments and that of their vectors; statements say whose rows they mean, as others may be in them."""
 
     segments: sql.Identifier
     vectors: sql.Identifier

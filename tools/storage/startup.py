@@ -77,10 +77,7 @@ def pool_of(url: str, settings: Settings) -> Pool:
 
 
 async def migrate(settings: Settings) -> list[str]:
-    """Migrate the schema and the checkpointer's tables.
-
-    Returns the names of the applied migrations, oldest first; an empty list if none was pending.
-    """
+    """Migrate the schema and the checkpointer's tables; return the names of the applied migrations, oldest first."""
     async with _located(settings) as (url, _):
         return await _migrate(url)
 

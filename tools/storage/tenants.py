@@ -56,10 +56,7 @@ class WorkspaceSummary:
 
 
 class Workspaces:
-    """The workspaces of a deployment.
-
-    Their numbers are cached, since a number is never reused, and so is where their segments are, which ``read`` checks.
-    """
+    """The workspaces of a deployment, their numbers and places cached; ``read`` checks the place."""
 
     def __init__(self, database: Database) -> None:
         self._database = database

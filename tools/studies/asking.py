@@ -65,10 +65,7 @@ class Asker:
         return self.resources.families(model).name
 
     async def documents(self, identity: Identity, document_ids: Sequence[str]) -> dict[str, list[Segment]]:
-        """Return the first segments of documents, by their ids, in the order asked.
-
-        Raises NotFound, InvalidRequest where one is named twice.
-        """
+        """Return the first segments of documents, in the order asked. Raises NotFound, InvalidRequest for one twice."""
         if len(set(document_ids)) < len(document_ids):
             raise InvalidRequest("document_ids: a document is named twice.")
         each = max(1, PROPOSED_FROM // len(document_ids))

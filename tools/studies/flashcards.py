@@ -31,10 +31,7 @@ class Flashcard(TypedDict):
 
 
 class Flashcards(TypedDict):
-    """Cards, and how many more were left out since a check was not passed or time was up.
-
-    ``by`` says who asks: a model, or the documents themselves.
-    """
+    """Cards, asked by a model or the documents themselves, and how many were left out unchecked or for want of time."""
 
     by: Literal["model", "documents"]
     cards: list[Flashcard]

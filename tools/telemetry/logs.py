@@ -71,13 +71,11 @@ class TextFormatter(logging.Formatter):
     """A line for people: when it was (UTC), and the run that it belongs to. Its addresses have no credentials."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """Return the line, with its traceback if it has one."""
         line = without_credentials(super().format(record))
         run_id = _ids.get().get("run_id")
         return line if run_id is None or run_id in line else f"{line} [run {run_id}]"
 
     def formatTime(self, record: logging.LogRecord, datefmt: str | None = None) -> str:
-        """Return when a line was logged."""
         return _when(record)
 
     def formatException(self, ei: Any) -> str:
@@ -89,7 +87,6 @@ class JsonFormatter(logging.Formatter):
     """One JSON object a line: time, level, logger, message, the ids, and of an exception its class and its trace."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """Return the line."""
         message = without_credentials(record.getMessage())
         named = NAMED_RUN.search(message)  # by a task that serves all runs, and has the id of none
         line: dict[str, Any] = {

@@ -5,11 +5,10 @@ or a run.
 """
 
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
-from typing import Protocol
 
 import prometheus_client
 from prometheus_client import CollectorRegistry, PlatformCollector, ProcessCollector
@@ -202,7 +201,6 @@ class Reading:
     counts: bool = False
 
     def family(self) -> Metric:
-        """Return it as Prometheus has it."""
         kind = CounterMetricFamily if self.counts else GaugeMetricFamily
         family = kind(self.name, self.meaning, labels=[self.label] if self.label else [])
         for labelled, value in self.values.items():
@@ -210,12 +208,7 @@ class Reading:
         return family
 
 
-class Gatherer(Protocol):
-    """A source of readings at the time of a scrape."""
-
-    async def readings(self) -> list[Reading]:
-        """Read them."""
-        ...
+Gatherer = Callable[[], Awaitable[list[Reading]]]  # a source of readings at the time of a scrape
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,6 +225,6 @@ class _Joined:
 
 async def exposition(accept: str, gatherers: Iterable[Gatherer]) -> tuple[bytes, str]:
     """Return all metrics and their media type: OpenMetrics where ``accept`` asks for it, else Prometheus text."""
-    readings = [reading for gatherer in gatherers for reading in await gatherer.readings()]
+    readings = [reading for gatherer in gatherers for reading in await gatherer()]
     encode, media_type = choose_encoder(accept)
     return encode(_Joined(readings)), media_type

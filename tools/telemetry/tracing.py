@@ -151,7 +151,7 @@ def describe_run(
     if model:
         current.set_attribute(MODEL, model)
     if _now.text:
-        current.set_attribute("gen_ai.input.messages", _message("user", question))
+        current.set_attribute("gen_ai.input.messages", _messages(("user", question)))
     if end is None:
         current.set_attribute("citewell.run.outcome", "left")
         return
@@ -169,7 +169,7 @@ def describe_run(
         }
     )
     if _now.text:
-        current.set_attribute("gen_ai.output.messages", _message("assistant", end.message["answer"]))
+        current.set_attribute("gen_ai.output.messages", _messages(("assistant", end.message["answer"])))
     for number, claim in enumerate(end.message.get("claims", ())):
         current.add_event(EVALUATION, {**_evaluation(claim, number), "gen_ai.response.id": message_id})
 
@@ -193,8 +193,9 @@ def _evaluation(claim: SectionClaim, number: int) -> dict[str, str | int | float
     return found
 
 
-def _message(role: str, text: str) -> str:
-    return json.dumps([{"role": role, "parts": [{"type": "text", "content": text}]}], ensure_ascii=False)
+def _messages(*messages: tuple[str, str]) -> str:
+    parts = [{"role": role, "parts": [{"type": "text", "content": text}]} for role, text in messages]
+    return json.dumps(parts, ensure_ascii=False)
 
 
 @dataclass(slots=True)
@@ -220,7 +221,6 @@ class ModelCall:
             self.code = f"http_{status}"
 
     def received(self, text: str) -> None:
-        """Note a part of the reply."""
         if not self.span.is_recording():
             return
         if not self._has_begun:
@@ -251,7 +251,7 @@ class ModelCall:
         if self.span.is_recording():
             self.span.set_attributes({INPUT_TOKENS: self.input_tokens, OUTPUT_TOKENS: self.output_tokens})
             if self.reply:
-                self.span.set_attribute("gen_ai.output.messages", _message("assistant", "".join(self.reply)))
+                self.span.set_attribute("gen_ai.output.messages", _messages(("assistant", "".join(self.reply))))
             if self.code != "ok":
                 self.span.set_attribute("error.type", self.code)
                 self.span.set_status(StatusCode.ERROR)
@@ -272,8 +272,7 @@ def model_call(
     if current.is_recording():
         current.set_attributes(_request(operation, model, url, stream=stream))
         if _now.text and messages:
-            parts = [{"role": role, "parts": [{"type": "text", "content": text}]} for role, text in messages]
-            current.set_attribute("gen_ai.input.messages", json.dumps(parts, ensure_ascii=False))
+            current.set_attribute("gen_ai.input.messages", _messages(*messages))
     within = trace.use_span(current, record_exception=False, set_status_on_exception=False)
     try:
         with nullcontext() if stream else within:

@@ -219,19 +219,14 @@ def _is_text(media_type: str) -> bool:
 
 
 def _as_declared(data: bytes, charset: str) -> bytes:
-    """Convert text to UTF-8 from the charset of its header; what is UTF-8, and says nothing else, stays as it is."""
+    """Convert text to UTF-8 from the charset of its header, with a BOM that overrides any declaration inside it.
+
+    What is UTF-8 and says nothing else stays as it is, and so does what is not in that charset: its own word counts.
+    """
     head = data[:2048].lower()
     named_otherwise = b"charset" in head and b"utf-8" not in head
     if charset.lower() in ("utf-8", "utf8", "us-ascii") and not named_otherwise:
         return data
-    return _in_utf8(data, charset)
-
-
-def _in_utf8(data: bytes, charset: str) -> bytes:
-    """Convert a page to UTF-8 from the charset of its header, with a BOM that overrides any declaration inside it.
-
-    If the header is wrong, return the page unchanged, so that its own declaration applies.
-    """
     try:
         return codecs.BOM_UTF8 + decode(data, declared=charset).removeprefix("\ufeff").encode()
     except (UnreadableDocument, UnicodeError):

@@ -64,7 +64,8 @@ class Serper:
         """
         try:
             async with asyncio.timeout(self._seconds):
-                reply = await self._request_with_retries({"q": _shortened(query), "num": results, **_locale(query)})
+                locale = _LOCALES.get(language(query), {})
+                reply = await self._request_with_retries({"q": _shortened(query), "num": results, **locale})
         except TimeoutError as error:
             raise WebUnavailable(f"The web search did not answer within {self._seconds:g} seconds.") from error
         return _results(reply)[:results]
@@ -116,10 +117,6 @@ async def _read(response: httpx2.Response) -> bytes:
         return await read_body(response, MOST_BYTES)
     except WebUnavailable as error:
         raise WebUnavailable(f"The reply of the web search cannot be read: {error.message}.") from error
-
-
-def _locale(query: str) -> dict[str, str]:
-    return _LOCALES.get(language(query), {})
 
 
 def _shortened(query: str) -> str:

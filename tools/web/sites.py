@@ -198,11 +198,9 @@ class WebReader:
 
     @property
     def max_bytes(self) -> int:
-        """The size of the largest file that is read."""
         return self._settings.max_document_bytes
 
     async def close(self) -> None:
-        """Close the connections."""
         if self._transport is not None:
             await self._transport.aclose()
 
@@ -211,12 +209,9 @@ class WebReader:
         asked = canonical_address(address)
         if asked is None:
             return _unread(address, "its address cannot be read")
-        try:
-            fetched = await self._fetch(asked, known)
-        except WebUnavailable as error:
-            return _unread(asked, error.message)
-        except _Refused as error:
-            return error.unread(asked)
+        fetched = await self._fetch(asked, known)
+        if isinstance(fetched, Unread):
+            return fetched
         if fetched.status == 304:
             return Unchanged(canonical_address(fetched.url) or asked)
         if fetched.status != 200:
@@ -231,13 +226,8 @@ class WebReader:
 
     async def read_plain(self, address: str) -> FetchedFile | Unread:
         """Read a file that is not for the library, such as a sitemap, whatever its type."""
-        try:
-            fetched = await self._fetch(address, None, accepts=lambda _type, _url: True)
-        except WebUnavailable as error:
-            return _unread(address, error.message)
-        except _Refused as error:
-            return error.unread(address)
-        return fetched if fetched.status == 200 else _refused(address, fetched.status)
+        fetched = await self._fetch(address, None, accepts=lambda _type, _url: True)
+        return fetched if isinstance(fetched, Unread) or fetched.status == 200 else _refused(address, fetched.status)
 
     async def sitemaps(self, address: str) -> list[str]:
         """Return the sitemaps that the robots.txt of an address's host names."""
@@ -256,7 +246,7 @@ class WebReader:
 
     async def _fetch(
         self, address: str, known: Validators | None, accepts: Callable[[str, str], bool] | None = None
-    ) -> FetchedFile:
+    ) -> FetchedFile | Unread:
         headers = dict(_ANY)
         if known is not None and known.etag:
             headers["If-None-Match"] = known.etag
@@ -264,7 +254,12 @@ class WebReader:
             headers["If-Modified-Since"] = known.modified
         fetcher = await self._fetcher()
         for attempt in range(2):
-            fetched = await fetcher.fetch_file(address, self._before, headers, accepts or is_readable)
+            try:
+                fetched = await fetcher.fetch_file(address, self._before, headers, accepts or is_readable)
+            except WebUnavailable as error:
+                return _unread(address, error.message)
+            except _Refused as error:
+                return error.unread(address)
             if fetched.status not in (429, 503) or fetched.wait is None or fetched.wait > LONGEST_WAIT or attempt:
                 break
             self._pace.delay(host_of(canonical_address(fetched.url) or address), fetched.wait)

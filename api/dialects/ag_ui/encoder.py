@@ -12,7 +12,6 @@ from answers.marks import marked_citations
 from api.dialects.ag_ui.schemas import SharedState
 from api.dialects.buffered import BufferedEncoding
 from api.dialects.citation_marks import (
-    PlacedClaim,
     bracket,
     claim_record,
     joined_claims,
@@ -21,7 +20,7 @@ from api.dialects.citation_marks import (
     with_latest_verdicts,
 )
 from api.dialects.section_buffer import FinalSection
-from api.event_frames import DRAFT_EVENTS, ProgressEvent, frame, silent
+from api.event_frames import DRAFT_EVENTS, ProgressEvent, frames, silent
 from graph import events
 from graph.events import payload
 
@@ -127,11 +126,11 @@ class AgUiEncoder(BufferedEncoding):
 
     def _section(self, section: FinalSection) -> bytes:
         self._written.append(section)
-        return _frames([part for piece in marked_pieces(section, bracket) for part in self._run.write(piece)])
+        return frames([part for piece in marked_pieces(section, bracket) for part in self._run.write(piece)])
 
     def _open(self) -> bytes:
         started = {"type": "RUN_STARTED", **self._ids()}
-        return _frames([started, {"type": "STATE_SNAPSHOT", "snapshot": self._state.snapshot()}])
+        return frames([started, {"type": "STATE_SNAPSHOT", "snapshot": self._state.snapshot()}])
 
     def _ids(self) -> Frame:
         return {
@@ -149,15 +148,15 @@ class AgUiEncoder(BufferedEncoding):
     @_encode.register
     def _run_resumed(self, event: events.RunResumed) -> bytes:
         # Steps that a crash has left open start again under the same names.
-        return _frames(self._run.close_open()) + self._custom()
+        return frames(self._run.close_open()) + self._custom()
 
     @_encode.register
     def _step_started(self, event: events.StepStarted) -> bytes:
-        return _frames(self._run.begin_step(event.step))
+        return frames(self._run.begin_step(event.step))
 
     @_encode.register
     def _step_finished(self, event: events.StepFinished) -> bytes:
-        return _frames([*self._run.end_thought(), *self._run.end_step(event.step)])
+        return frames([*self._run.end_thought(), *self._run.end_step(event.step)])
 
     @_encode.register
     def _sources_graded(self, event: events.SourcesGraded) -> bytes:
@@ -165,7 +164,7 @@ class AgUiEncoder(BufferedEncoding):
 
     @_encode.register
     def _thinking_delta(self, event: events.ThinkingDelta) -> bytes:
-        return _frames(self._run.think(event.delta)) if event.delta else b""
+        return frames(self._run.think(event.delta)) if event.delta else b""
 
     @_encode.register
     def _answer_assessed(self, event: events.AnswerAssessed) -> bytes:
@@ -175,7 +174,11 @@ class AgUiEncoder(BufferedEncoding):
     def _run_finished(self, event: events.RunFinished) -> bytes:
         message = event.message
         placed = with_latest_verdicts(placed_claims(self._written, bracket), self._buffer.latest)
-        citations = [citation for each in joined_claims(placed) for citation in _citations(each)]
+        citations = [
+            {"start_index": each.start, "end_index": each.end, **citation}
+            for each in joined_claims(placed)
+            for citation in marked_citations(each.claim)
+        ]
         proof = {
             "message_id": self._message_id,
             "citations": citations,
@@ -190,12 +193,12 @@ class AgUiEncoder(BufferedEncoding):
         end["outcome"] = {"type": "cancelled" if event.outcome == "cancelled" else "success"}
         if tokens := sum(each["tokens"] for each in event.spent.values()):
             end["usage"] = [{"model": self._model, "totalTokens": tokens}]
-        return _frames(self._run.end()) + self._patch(patch) + _frames([custom, end])
+        return frames(self._run.end()) + self._patch(patch) + frames([custom, end])
 
     @_encode.register
     def _run_failed(self, event: events.RunFailed) -> bytes:
         message = f"{event.message} {event.suggestion}".strip()
-        return _frames([*self._run.end(), {"type": "RUN_ERROR", "message": message, "code": event.code}])
+        return frames([*self._run.end(), {"type": "RUN_ERROR", "message": message, "code": event.code}])
 
     def _result(self, event: events.RunFinished) -> dict[str, Any]:
         return {
@@ -209,7 +212,7 @@ class AgUiEncoder(BufferedEncoding):
         }
 
     def _patch(self, patch: list[dict[str, Any]]) -> bytes:
-        return _frames([{"type": "STATE_DELTA", "delta": patch}]) if patch else b""
+        return frames([{"type": "STATE_DELTA", "delta": patch}]) if patch else b""
 
     def _fields(self) -> dict[str, Any]:
         return {name: value for name, value in payload(self._envelope).items() if name not in ENVELOPE}
@@ -219,12 +222,4 @@ class AgUiEncoder(BufferedEncoding):
         return self._custom()
 
     def _custom(self) -> bytes:
-        return _frames([{"type": "CUSTOM", "name": self._envelope.event.type, "value": self._fields()}])
-
-
-def _citations(placed: PlacedClaim) -> list[dict[str, Any]]:
-    return [{"start_index": placed.start, "end_index": placed.end, **each} for each in marked_citations(placed.claim)]
-
-
-def _frames(made: list[Frame]) -> bytes:
-    return b"".join(map(frame, made))
+        return frames([{"type": "CUSTOM", "name": self._envelope.event.type, "value": self._fields()}])

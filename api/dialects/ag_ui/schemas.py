@@ -22,8 +22,6 @@ def _object(value: object) -> object:
 class AgentMessage(BaseModel):
     """A message as the client stores it: text, or parts, of which only text is read."""
 
-    model_config = ConfigDict(extra="ignore")
-
     id: Annotated[str, Field(max_length=200)] = ""
     role: str
     content: Any = None
@@ -37,7 +35,7 @@ class AgentMessage(BaseModel):
 class RunAgentInput(BaseModel):
     """One run of the agent. The client's tools are never called; its context is not passed to the model."""
 
-    model_config = ConfigDict(extra="ignore", alias_generator=to_camel)
+    model_config = ConfigDict(alias_generator=to_camel)
 
     thread_id: Name = Field(description="The external id of a session.")
     run_id: Name = Field(description="The client's own id of the run, used in the events.")

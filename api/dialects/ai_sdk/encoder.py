@@ -16,7 +16,7 @@ from api.dialects.ai_sdk.schemas import NAMESPACE, ClientFeature, citation_recor
 from api.dialects.buffered import BufferedEncoding
 from api.dialects.citation_marks import bracket, marked_pieces, placed_claims, with_latest_verdicts
 from api.dialects.section_buffer import FinalSection, final_sections
-from api.event_frames import DRAFT_EVENTS, ProgressEvent, frame, silent
+from api.event_frames import DRAFT_EVENTS, ProgressEvent, frames, silent
 from graph import events
 from graph.events import TERMINAL, AnyEvent, Envelope, payload
 from graph.evidence import Message, Source
@@ -131,7 +131,7 @@ class AiSdkEncoder(BufferedEncoding):
         if self._drafted is None or self._over:
             return super()._released(event)
         self._over = isinstance(event, TERMINAL)
-        return _frames(self._draft(self._drafted.feed(event))) + self._encode(event)
+        return frames(self._draft(self._drafted.feed(event))) + self._encode(event)
 
     def _section(self, section: FinalSection) -> bytes:
         self._written.append(section)
@@ -140,7 +140,7 @@ class AiSdkEncoder(BufferedEncoding):
         # A part can't be replaced, so its excerpt shows the quote from the first.
         shown = show_quotes([Source(**each) for each in self._sources if each["index"] in cited], citations, {})
         text = [part for piece in marked_pieces(section, bracket) for part in self._message.write(piece)]
-        return _frames([*self._message.cite(shown), *text])
+        return frames([*self._message.cite(shown), *text])
 
     def _draft(self, drafted: DraftChange | None) -> list[Part]:
         if drafted is None:
@@ -159,15 +159,15 @@ class AiSdkEncoder(BufferedEncoding):
     def _run_started(self, event: events.RunStarted) -> bytes:
         about = {"session_id": self._envelope.session_id, "run_id": self._envelope.run_id, "model": event.model}
         start = {"type": "start", "messageId": event.message_id, "messageMetadata": about}
-        return _frames([start, *self._message.begin_step()])
+        return frames([start, *self._message.begin_step()])
 
     @_encode.register
     def _thinking_delta(self, event: events.ThinkingDelta) -> bytes:
-        return _frames(self._message.think(event.delta))
+        return frames(self._message.think(event.delta))
 
     @_encode.register
     def _step_finished(self, event: events.StepFinished) -> bytes:
-        return _frames(self._message.end_thought()) + self._status()
+        return frames(self._message.end_thought()) + self._status()
 
     @_encode.register
     def _sources_graded(self, event: events.SourcesGraded) -> bytes:
@@ -183,7 +183,7 @@ class AiSdkEncoder(BufferedEncoding):
             parts += [{"type": "message-metadata", "messageMetadata": about}, {"type": "abort"}]
         else:
             parts.append({"type": "finish", "finishReason": "stop", "messageMetadata": about})
-        return _frames(parts) + DONE
+        return frames(parts) + DONE
 
     @_encode.register
     def _run_failed(self, event: events.RunFailed) -> bytes:
@@ -196,7 +196,7 @@ class AiSdkEncoder(BufferedEncoding):
             {"type": "error", "errorText": f"{event.message} {event.suggestion}".strip()},
             {"type": "finish", "finishReason": "error"},
         ]
-        return _frames(parts) + DONE
+        return frames(parts) + DONE
 
     def _proof(self, message: Message) -> list[Part]:
         # A cancelled run's message has no citations, but the sections already sent have marks that need proof.
@@ -220,7 +220,7 @@ class AiSdkEncoder(BufferedEncoding):
     def _status(self) -> bytes:
         """Return the event as a transient status part, which never becomes part of the message."""
         data = {name: value for name, value in payload(self._envelope).items() if name not in ENVELOPE}
-        return _frames([{"type": "data-status", "data": data, "transient": True}])
+        return frames([{"type": "data-status", "data": data, "transient": True}])
 
 
 def _ending(event: events.RunFinished) -> dict[str, Any]:
@@ -232,7 +232,3 @@ def _ending(event: events.RunFinished) -> dict[str, Any]:
         "family": message.get("family"),
         "spent": event.spent,
     }
-
-
-def _frames(parts: list[Part]) -> bytes:
-    return b"".join(map(frame, parts))

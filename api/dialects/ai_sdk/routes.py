@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, get_args
 from fastapi import APIRouter, Depends, Header, Path, Response, status
 from fastapi.responses import RedirectResponse
 
-from api.dependencies import Asking, GrantedRunner, Me, OpenLibrary, OpenRunner, needs
+from api.dependencies import Asker, Asking, needs
 from api.dialects.ai_sdk.encoder import HEADERS, AiSdkEncoder
 from api.dialects.ai_sdk.schemas import ChatHistory, ClientFeature, UIChatRequest, ui_messages
 from api.dialects.branch_request import (
@@ -23,8 +23,6 @@ from api.fields import Cursor, Limit, Name
 from api.problems import problems
 from api.stream import RunStream, stream_responses
 from graph.errors import NotFound
-from graph.evidence import Identity
-from tools.process.library import Library
 from tools.sessions.session_store import StoredMessage, named_session
 
 router = APIRouter(tags=["ai_sdk"])
@@ -77,7 +75,7 @@ async def chat(body: UIChatRequest, by: Asking, accepts: Accepts) -> Response:
     fork = BranchPoint()
     if named and (body.trigger == "regenerate-message" or body.message_id is not None):
         if while_running == "interrupt":
-            await _stop(by.runner, by.me, session.session_id)  # so that the history has its partial answer
+            await _stop(by, session.session_id)  # so that the history has its partial answer
         fork = _fork(body, await whole_history(by.library, by.me, session.session_id))
     request = body.to_run_request(
         question,
@@ -99,10 +97,10 @@ async def chat(body: UIChatRequest, by: Asking, accepts: Accepts) -> Response:
     response_class=Response,
 )
 @needs("ask")
-async def join_chat(chat_id: ChatId, me: Me, library: OpenLibrary, runner: OpenRunner, accepts: Accepts) -> Response:
+async def join_chat(chat_id: ChatId, by: Asking, accepts: Accepts) -> Response:
     """Join the answer in progress of a chat, from the start of the message."""
-    session_id = await named_session(library.database, library.workspaces, me, DIALECT, chat_id)
-    run = None if session_id is None else await runner.current(me, session_id)
+    session_id = await named_session(by.library.database, by.library.workspaces, by.me, DIALECT, chat_id)
+    run = None if session_id is None else await by.runner.current(by.me, session_id)
     if run is None:
         return Response(status_code=status.HTTP_204_NO_CONTENT)
     return RunStream(run, AiSdkEncoder(accepts), "continue", headers=HEADERS)
@@ -110,11 +108,9 @@ async def join_chat(chat_id: ChatId, me: Me, library: OpenLibrary, runner: OpenR
 
 @router.get("/api/chat/{chat_id}", responses=problems(404, 422, 503))
 @needs("ask")
-async def get_chat(
-    chat_id: ChatId, me: Me, library: OpenLibrary, limit: Limit = 100, cursor: Cursor = None
-) -> ChatHistory:
+async def get_chat(chat_id: ChatId, by: Asking, limit: Limit = 100, cursor: Cursor = None) -> ChatHistory:
     """Read a chat's newest messages in the client's format, for a page that is opened again."""
-    history = await library.sessions.get(me, await _session(library, me, chat_id), limit=limit, cursor=cursor)
+    history = await by.library.sessions.get(by.me, await _session(by, chat_id), limit=limit, cursor=cursor)
     return ChatHistory(
         id=chat_id,
         title=history.session.title,
@@ -125,27 +121,22 @@ async def get_chat(
 
 @router.delete("/api/chat/{chat_id}/stream", status_code=status.HTTP_204_NO_CONTENT, responses=problems(404, 422, 503))
 @needs("ask")
-async def stop_chat(chat_id: ChatId, me: Me, library: OpenLibrary, runner: OpenRunner) -> None:
+async def stop_chat(chat_id: ChatId, by: Asking) -> None:
     """Stop the answer in progress of a chat, and wait until that is recorded; without one, do nothing."""
-    await _stop(runner, me, await _session(library, me, chat_id), "cancel_requested")
+    await _stop(by, await _session(by, chat_id), "cancel_requested")
 
 
-async def _session(library: Library, me: Identity, chat_id: str) -> str:
-    session_id = await named_session(library.database, library.workspaces, me, DIALECT, chat_id)
+async def _session(by: Asker, chat_id: str) -> str:
+    session_id = await named_session(by.library.database, by.library.workspaces, by.me, DIALECT, chat_id)
     if session_id is None:
         raise NotFound(f"There is no chat {chat_id}.")
     return session_id
 
 
-async def _stop(
-    runner: GrantedRunner,
-    me: Identity,
-    session_id: str,
-    reason: Literal["cancel_requested", "interrupted"] = "interrupted",
-) -> None:
+async def _stop(by: Asker, session_id: str, reason: Literal["cancel_requested", "interrupted"] = "interrupted") -> None:
     """Cancel the active run of a session and those that wait, each once."""
     stopped: set[str] = set()
-    while (run := await runner.current(me, session_id)) is not None and run.run_id not in stopped:
+    while (run := await by.runner.current(by.me, session_id)) is not None and run.run_id not in stopped:
         stopped.add(run.run_id)
         await run.cancel(reason)
 

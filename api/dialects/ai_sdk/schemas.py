@@ -4,7 +4,7 @@ import mimetypes
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated, Any, Literal, cast
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from answers.citations import landing_url
 from answers.library_listing import FROM_CATALOGUE
@@ -43,8 +43,6 @@ class UIMessage(BaseModel):
 
     AI SDK 4 and messages for models have ``content`` instead of parts: a string, or a list of parts.
     """
-
-    model_config = ConfigDict(extra="ignore")
 
     id: Annotated[str, Field(max_length=200)] = ""
     role: str
@@ -179,11 +177,12 @@ def proof(message: Message, placed: Sequence[PlacedClaim]) -> dict[str, Any]:
 
 def ui_messages(stored: Iterable[StoredMessage]) -> list[dict[str, Any]]:
     """Convert messages to ``UIMessage``s; an answer has the parts that its stream left in it, except thoughts."""
-    return [_answer(message) if message.role == "assistant" else _question(message) for message in stored]
-
-
-def _question(stored: StoredMessage) -> dict[str, Any]:
-    return {"id": stored.message_id, "role": "user", "parts": [{"type": "text", "text": stored.content}]}
+    return [
+        _answer(message)
+        if message.role == "assistant"
+        else {"id": message.message_id, "role": "user", "parts": [{"type": "text", "text": message.content}]}
+        for message in stored
+    ]
 
 
 def _answer(stored: StoredMessage) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from uuid import UUID
 from fastapi import APIRouter, Query
 from fastapi.responses import Response
 
-from api.dependencies import Asking, Me, OpenLibrary, needs
+from api.dependencies import Asking, needs
 from api.dialects.docmost.encoder import DocmostEncoder
 from api.dialects.docmost.schemas import (
     AiError,
@@ -87,18 +87,20 @@ class NotConfigured(ModelUnavailable):
 
 @router.post("/sessions", responses=error_responses(413, 422, 503))
 @needs("ask")
-async def create_ai_session(me: Me, library: OpenLibrary, body: NewAiSession | None = None) -> MadeSession:
+async def create_ai_session(by: Asking, body: NewAiSession | None = None) -> MadeSession:
     """Create a session, with no page selected."""
     page_id = str(body.page_id) if body and body.page_id else None
-    return MadeSession(session=AiSession.of(await library.sessions.create(me, dialect=DIALECT, page_id=page_id), me))
+    return MadeSession(
+        session=AiSession.of(await by.library.sessions.create(by.me, dialect=DIALECT, page_id=page_id), by.me)
+    )
 
 
 @router.get("/sessions", responses=error_responses(422, 503))
 @needs("ask", lists=True)
-async def list_ai_sessions(me: Me, library: OpenLibrary, limit: Limit = 50, cursor: Cursor = None) -> AiSessionList:
+async def list_ai_sessions(by: Asking, limit: Limit = 50, cursor: Cursor = None) -> AiSessionList:
     """List your sessions, last used first, each with its selected pages."""
-    page = await library.sessions.list(me, limit=limit, cursor=cursor, dialect=DIALECT)
-    sessions = [AiSession.of(session, me) for session in page.sessions]
+    page = await by.library.sessions.list(by.me, limit=limit, cursor=cursor, dialect=DIALECT)
+    sessions = [AiSession.of(session, by.me) for session in page.sessions]
     return AiSessionList(sessions=sessions, next_cursor=page.next_cursor)
 
 
@@ -106,8 +108,7 @@ async def list_ai_sessions(me: Me, library: OpenLibrary, limit: Limit = 50, curs
 @needs("ask")
 async def get_ai_session(
     session_id: UUID,
-    me: Me,
-    library: OpenLibrary,
+    by: Asking,
     limit: Annotated[
         Limit | None, Query(description="Read as many messages at a time; without it, up to 2,000.")
     ] = None,
@@ -115,33 +116,33 @@ async def get_ai_session(
 ) -> AiSessionDetail:
     """Read a session with its messages, their marks and sources."""
     most = limit or LONGEST_HISTORY
-    return AiSessionDetail.of(await library.sessions.get(me, str(session_id), limit=most, cursor=cursor), me)
+    return AiSessionDetail.of(await by.library.sessions.get(by.me, str(session_id), limit=most, cursor=cursor), by.me)
 
 
 @router.patch("/sessions/{session_id}", responses=error_responses(404, 413, 422, 503))
 @needs("ask")
-async def change_ai_session(session_id: UUID, body: AiSessionPatch, me: Me, library: OpenLibrary) -> ChangedSession:
+async def change_ai_session(session_id: UUID, body: AiSessionPatch, by: Asking) -> ChangedSession:
     """Rename a session, or change its selected pages."""
     page_ids = None if body.selected_page_ids is None else [str(page_id) for page_id in body.selected_page_ids]
-    changed = await library.sessions.change(me, str(session_id), title=body.title, page_ids=page_ids)
-    return ChangedSession(session=AiSession.of(changed, me))
+    changed = await by.library.sessions.change(by.me, str(session_id), title=body.title, page_ids=page_ids)
+    return ChangedSession(session=AiSession.of(changed, by.me))
 
 
 @router.delete("/sessions/{session_id}", responses=error_responses(404, 409, 422, 503))
 @needs("ask")
-async def delete_ai_session(session_id: UUID, me: Me, library: OpenLibrary) -> Deleted:
+async def delete_ai_session(session_id: UUID, by: Asking) -> Deleted:
     """Delete a session with its messages."""
-    await library.sessions.delete(me, str(session_id))
+    await by.library.sessions.delete(by.me, str(session_id))
     return Deleted()
 
 
 @router.post("/sessions/{session_id}/auto-title", responses=error_responses(404, 422, 503))
 @needs("ask")
-async def auto_title_ai_session(session_id: UUID, me: Me, library: OpenLibrary) -> AutoTitle:
+async def auto_title_ai_session(session_id: UUID, by: Asking) -> AutoTitle:
     """Title a session after its first question."""
-    title = await library.sessions.auto_title(me, str(session_id))
-    session = (await library.sessions.get(me, str(session_id), limit=1)).session
-    return AutoTitle(title=title, session=AiSession.of(session, me))
+    title = await by.library.sessions.auto_title(by.me, str(session_id))
+    session = (await by.library.sessions.get(by.me, str(session_id), limit=1)).session
+    return AutoTitle(title=title, session=AiSession.of(session, by.me))
 
 
 @router.post(
@@ -167,6 +168,6 @@ async def stream_ai_chat(body: AiQuestion, by: Asking) -> Response:
 
 @router.post("/pages/search", responses=error_responses(413, 422, 503))
 @needs("read", action="read")
-async def search_ai_pages(body: PageSearch, me: Me, library: OpenLibrary) -> list[AiPage]:
+async def search_ai_pages(body: PageSearch, by: Asking) -> list[AiPage]:
     """List pages to select, by id or by words and space."""
-    return await find_pages(library, me, body)
+    return await find_pages(by.library, by.me, body)

@@ -34,7 +34,7 @@ def _with_nulls(schema: dict[str, Any]) -> None:
 class CamelCaseModel(ExactTypes):
     """Base of requests and replies: field names in camel case."""
 
-    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, extra="ignore")
+    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True)
 
 
 class DocmostRequest(CamelCaseModel):

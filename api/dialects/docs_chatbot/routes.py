@@ -5,7 +5,7 @@ from typing import Any
 from fastapi import APIRouter, Request, status
 from pydantic import UUID4
 
-from api.dependencies import Asking, Me, OpenLibrary, needs
+from api.dependencies import Asking, needs
 from api.dialects.docs_chatbot.encoder import DocsChatbotEncoder
 from api.dialects.docs_chatbot.schemas import DocsQuery, DocsReply, DocsSession
 from api.fields import Cursor, Limit
@@ -45,15 +45,15 @@ async def ask_docs(body: DocsQuery, request: Request, by: Asking) -> Any:
 @router.get("/sessions/{session_id}", responses=problems(404, 422, 503))
 @needs("ask")
 async def get_docs_session(
-    session_id: UUID4, me: Me, library: OpenLibrary, limit: Limit = LONGEST_HISTORY, cursor: Cursor = None
+    session_id: UUID4, by: Asking, limit: Limit = LONGEST_HISTORY, cursor: Cursor = None
 ) -> DocsSession:
     """Read a session with its messages."""
-    history = await library.sessions.get(me, str(session_id), limit=limit, cursor=cursor)
-    return DocsSession.of(history, await library.links.signer(me))
+    history = await by.library.sessions.get(by.me, str(session_id), limit=limit, cursor=cursor)
+    return DocsSession.of(history, await by.library.links.signer(by.me))
 
 
 @router.delete("/sessions/{session_id}", status_code=status.HTTP_204_NO_CONTENT, responses=problems(404, 409, 422, 503))
 @needs("ask")
-async def delete_docs_session(session_id: UUID4, me: Me, library: OpenLibrary) -> None:
+async def delete_docs_session(session_id: UUID4, by: Asking) -> None:
     """Delete a session with its messages."""
-    await library.sessions.delete(me, str(session_id))
+    await by.library.sessions.delete(by.me, str(session_id))

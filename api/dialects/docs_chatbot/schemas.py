@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, cast
 
-from pydantic import UUID4, ConfigDict, Field
+from pydantic import UUID4, BaseModel, Field
 
 from api.dialects.docs_chatbot.encoder import DocsSource, content, docs_source
 from api.dialects.quotes import quotes_in_context
@@ -18,13 +18,7 @@ CHUNKS_FOUND = 5
 THRESHOLD = 0.7
 
 
-class DocsBody(ExactTypes):
-    """Base of requests and replies: unknown fields are ignored."""
-
-    model_config = ConfigDict(extra="ignore")
-
-
-class DocsQuery(DocsBody):
+class DocsQuery(ExactTypes):
     """A question about the documentation, or about the text selected on the page."""
 
     query: Annotated[str, Field(min_length=1, max_length=1000), Printable, LineEnds]
@@ -44,14 +38,14 @@ class DocsQuery(DocsBody):
 UNSEARCHED = ("no_retrieval_needed", "library_not_allowed")
 
 
-class ContextUsed(DocsBody):
+class ContextUsed(BaseModel):
     """The sources of an answer, and the time it was finished."""
 
     chunks: list[DocsSource]
     retrieval_timestamp: Timestamp
 
 
-class DocsMessage(DocsBody):
+class DocsMessage(BaseModel):
     """A message, which never changes. ``context_used`` is null for a question, and for an answer without a search."""
 
     message_id: str
@@ -83,7 +77,7 @@ class DocsMessage(DocsBody):
         )
 
 
-class DocsReply(DocsBody):
+class DocsReply(BaseModel):
     """The answer to a question, with its sources."""
 
     session_id: str
@@ -105,7 +99,7 @@ class DocsReply(DocsBody):
         )
 
 
-class DocsSession(DocsBody):
+class DocsSession(BaseModel):
     """A session with its messages, oldest first."""
 
     session_id: str

@@ -6,10 +6,10 @@ from itertools import accumulate
 from typing import Annotated, Any
 from uuid import UUID, uuid4
 
-from fastapi import APIRouter, Query, Request, status
+from fastapi import APIRouter, Query, status
 from fastapi.responses import Response
 
-from api.dependencies import AppSettings, Asker, Asking, address_of, needs
+from api.dependencies import AppSettings, Asker, Asking, needs
 from api.dialects.annotated_text import SourceAddresses
 from api.dialects.langgraph.encoder import MODES, LangGraphEncoder
 from api.dialects.langgraph.schemas import GraphRun, ThreadHistory, ThreadRequest, ThreadSearch
@@ -68,27 +68,27 @@ async def search_threads(body: ThreadSearch, by: Asking) -> list[Json]:
 
 @router.get("/threads/{thread_id:uuid}", responses=READING)
 @needs("ask")
-async def get_thread(thread_id: UUID, request: Request, by: Asking) -> Json:
+async def get_thread(thread_id: UUID, by: Asking) -> Json:
     """Read a thread with its messages."""
-    history, states, _ = await _states(thread_id, request, by)
+    history, states, _ = await _states(thread_id, by)
     return _thread(history.session, states[-1]["values"])
 
 
 @router.get("/threads/{thread_id}/state", responses=READING)
 @needs("ask")
-async def get_thread_state(thread_id: UUID, request: Request, by: Asking) -> Json:
+async def get_thread_state(thread_id: UUID, by: Asking) -> Json:
     """Read the newest state of a thread."""
-    return (await _states(thread_id, request, by))[1][-1]
+    return (await _states(thread_id, by))[1][-1]
 
 
 @router.post("/threads/{thread_id}/history", responses=READING)
 @needs("ask")
-async def get_thread_history(thread_id: UUID, body: ThreadHistory, request: Request, by: Asking) -> list[Json]:
+async def get_thread_history(thread_id: UUID, body: ThreadHistory, by: Asking) -> list[Json]:
     """Read the states of a thread's newest branch, the newest first: one before its first message, one after each.
 
     Each has all messages before it, so a long thread has the newest alone that have no more than MOST_REPEATED in all.
     """
-    states = (await _states(thread_id, request, by))[1][: -body.limit - 1 : -1]
+    states = (await _states(thread_id, by))[1][: -body.limit - 1 : -1]
     repeated = accumulate(len(state["values"]["messages"]) for state in states)
     within = [state for state, count in zip(states, repeated, strict=True) if count <= MOST_REPEATED]
     return within or states[:1]
@@ -96,11 +96,11 @@ async def get_thread_history(thread_id: UUID, body: ThreadHistory, request: Requ
 
 @router.post("/threads/{thread_id}/runs/stream", responses=ASKING, response_class=Response)
 @needs("ask")
-async def stream_run(thread_id: UUID, body: GraphRun, request: Request, by: Asking) -> Response:
+async def stream_run(thread_id: UUID, body: GraphRun, by: Asking) -> Response:
     """Ask a thread's next question; by a checkpoint, ask another in the place of an earlier one, or the same again."""
     creates = body.if_not_exists == "create"
     await _wait_for_turn(await _session_of(thread_id, by, creates=creates), body.multitask_strategy, by)
-    history, states, addresses = await _states(thread_id, request, by)
+    history, states, addresses = await _states(thread_id, by)
     question, branch, place = body.branch(str(thread_id), history.messages)
     asked = body.to_run_request(question, branch, by.me, by.settings.run_knobs, is_new=not history.messages)
     run = await by.runner.start(history.session.session_id, asked)
@@ -113,11 +113,9 @@ async def stream_run(thread_id: UUID, body: GraphRun, request: Request, by: Aski
 
 @router.get("/threads/{thread_id}/runs/{run_id}/stream", responses={**STREAM, **READING}, response_class=Response)
 @needs("ask")
-async def join_run_stream(
-    thread_id: UUID, run_id: UUID, request: Request, by: Asking, stream_mode: StreamMode = ()
-) -> Response:
+async def join_run_stream(thread_id: UUID, run_id: UUID, by: Asking, stream_mode: StreamMode = ()) -> Response:
     """Join a run of a thread again, from its beginning."""
-    history, states, addresses = await _states(thread_id, request, by)
+    history, states, addresses = await _states(thread_id, by)
     run = await _run(history.session.session_id, run_id, by)
     ours = (question_id(run.message_id), run.message_id)
     place = next((at for at, each in enumerate(history.messages) if each.message_id in ours), -1)
@@ -155,13 +153,13 @@ async def _run(session_id: str, run_id: UUID, by: Asker) -> RunReader:
     return run
 
 
-async def _states(thread_id: UUID, request: Request, by: Asker) -> tuple[History, list[Json], SourceAddresses]:
+async def _states(thread_id: UUID, by: Asker) -> tuple[History, list[Json], SourceAddresses]:
     """Return the newest branch of a thread, its states, oldest first, and the addresses that a new run may fill.
 
     Raises NotFound where there is no such thread.
     """
     history = await by.library.sessions.whole(by.me, await _session_of(thread_id, by))
-    addresses = SourceAddresses(address_of(request), await by.library.links.signer(by.me))
+    addresses = SourceAddresses(by.address, await by.library.links.signer(by.me))
     return history, thread_states(str(thread_id), history, addresses), addresses
 
 

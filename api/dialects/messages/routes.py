@@ -6,7 +6,7 @@ from typing import Any
 from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse, Response
 
-from api.dependencies import Asking, address_of, needs
+from api.dependencies import Asking, needs
 from api.dialects.messages.encoder import MessagesEncoder
 from api.dialects.messages.schemas import PREFIX, MessageForm, MessagesErrorBody, MessagesRequest, whole_message
 from api.dialects.openai_api import asked_model, thoughts_of
@@ -35,7 +35,7 @@ async def create_message(body: MessagesRequest, request: Request, by: Asking) ->
     if session_id is None:
         session_id = (await by.library.sessions.create(by.me, ephemeral=True, dialect="messages")).session_id
     run = await by.runner.start(session_id, run_request)
-    options = MessageForm(name, address_of(request), await by.library.links.signer(by.me), thinking=body.thinks)
+    options = MessageForm(name, by.address, await by.library.links.signer(by.me), thinking=body.thinks)
     headers = {"X-Request-ID": run.run_id, "Request-ID": run.run_id}
     if body.stream:
         return RunStream(run, MessagesEncoder(options), body.citewell.on_disconnect or "cancel", headers=headers)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, Field, field_validator
 
 from api.dialects.chat_request import ChatMessage, last_question, parse_question, recent_turns, refuse_schema
 from api.dialects.messages.cited_blocks import whole_blocks
@@ -47,8 +47,6 @@ class MessageOptions(ChatOptions, Body):
 
 class MessagesRequest(BaseModel):
     """A question with the conversation before it. How the text is sampled is the deployment's choice."""
-
-    model_config = ConfigDict(extra="ignore")
 
     messages: Annotated[list[InputMessage], Field(min_length=1)]
     model: Annotated[str, Field(max_length=100)] = ""
@@ -120,11 +118,6 @@ class MessageForm(ReplyOptions):
     thinking: bool = False
 
 
-def message_id(run_id: str) -> str:
-    """Return the id of the message that a run writes."""
-    return f"msg_{run_id}"
-
-
 def stop_reason(end: RunFinished) -> str:
     """Return ``max_tokens`` for a cancelled run: of the reasons for text that is not whole the one clients know."""
     return "max_tokens" if end.outcome == "cancelled" else "end_turn"
@@ -138,7 +131,7 @@ def usage(spent: Mapping[str, Spent]) -> dict[str, int]:
 def message_head(run_id: str, model: str) -> dict[str, Any]:
     """Return a message that has no content yet."""
     return {
-        "id": message_id(run_id),
+        "id": f"msg_{run_id}",
         "type": "message",
         "role": "assistant",
         "model": model,

@@ -30,15 +30,10 @@ from graph.evidence import (
 from tools.runs.live_run import Run
 from tools.sessions.feedback import Feedback
 from tools.sessions.history_search import SessionHit
-from tools.sessions.run_listing import RunStatus
 from tools.sessions.run_request import RunRequest
-from tools.sessions.session_store import EncodedHistory, Session, StoredMessage
+from tools.sessions.session_store import EncodedHistory, RunStatus, Session, StoredMessage
 
 WITH_REGENERATE = "leave it out: regenerate asks the same question again"
-
-
-def _no_question() -> Any:
-    return None
 
 
 class RunQuestion(Body):
@@ -51,7 +46,7 @@ class RunQuestion(Body):
         default=None, description="An answer to regenerate: its question is asked again, unchanged."
     )
     question: Question = Field(
-        default_factory=_no_question, validate_default=True, description="Required, except with `regenerate`."
+        default_factory=lambda: None, validate_default=True, description="Required, except with `regenerate`."
     )
 
     @field_validator("regenerate")

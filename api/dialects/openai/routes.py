@@ -6,7 +6,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Header, Request
 from fastapi.responses import JSONResponse, Response
 
-from api.dependencies import AppSettings, Asking, Me, address_of, needs
+from api.dependencies import Asking, needs
 from api.dialects.openai.encoder import OpenAIEncoder, text_chunks
 from api.dialects.openai.interface_tasks import answer_to_task
 from api.dialects.openai.schemas import CompletionForm, CompletionRequest, completion, text_completion
@@ -38,17 +38,17 @@ ANSWERS: dict[int | str, dict[str, Any]] = {
 
 @router.get("/models", responses=error_responses(503))
 @needs(*SCOPES)
-async def list_models(me: Me, settings: AppSettings) -> ModelList:
+async def list_models(by: Asking) -> ModelList:
     """List the models that a request may name, the deployment's default first."""
-    return ModelList(data=models_of(settings))
+    return ModelList(data=models_of(by.settings))
 
 
 @router.get("/models/{model:path}", responses=error_responses(503))
 @needs(*SCOPES)
-async def get_model(model: str, me: Me, settings: AppSettings) -> Model:
+async def get_model(model: str, by: Asking) -> Model:
     """Describe a model."""
-    name = resolve_model(settings, model)
-    return next(each for each in models_of(settings) if each.id == name)
+    name = resolve_model(by.settings, model)
+    return next(each for each in models_of(by.settings) if each.id == name)
 
 
 @router.post("/chat/completions", response_model=None, responses={**ANSWERS, **error_responses(502, 503)})
@@ -71,7 +71,7 @@ async def complete(
     run = await by.runner.start(session_id, run_request)
     options = CompletionForm(
         model=name,
-        base_url=address_of(request),
+        base_url=by.address,
         signer=await by.library.links.signer(by.me),
         usage=bool(body.stream_options and body.stream_options.include_usage),
         events=_first(body.citewell.events, x_citewell_events),

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 from uuid import UUID, uuid4
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, Field, field_validator
 
 from api.dialects.annotated_text import AnnotatedText, SourceAddresses, by_appearance, by_index
 from api.dialects.chat_request import (
@@ -69,8 +69,6 @@ class CompletionOptions(OpenAIOptions):
 
 class CompletionRequest(BaseModel):
     """A question with the conversation before it."""
-
-    model_config = ConfigDict(extra="ignore")
 
     messages: Annotated[list[CompletionMessage], Field(min_length=1)]
     model: Annotated[str, Field(max_length=100)] | None = None

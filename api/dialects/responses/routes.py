@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Header, Query, Request
 from fastapi.responses import JSONResponse, Response
 
-from api.dependencies import Asker, Asking, address_of, needs
+from api.dependencies import Asker, Asking, needs
 from api.dialects.branch_request import branch_at_question, whole_history
 from api.dialects.openai_api import DEPLOYMENT_DEFAULT, asked_model, error_responses
 from api.dialects.responses.encoder import ResponsesEncoder
@@ -26,9 +26,8 @@ from api.stream import RunStream, wait_for_end
 from graph.errors import CitewellError, InvalidRequest, NotFound
 from graph.events import RunFailed, RunFinished
 from tools.auth.document_links import LinkSigner
-from tools.sessions.run_listing import RunStatus
 from tools.sessions.run_request import RunReader, question_id
-from tools.sessions.session_store import Session
+from tools.sessions.session_store import RunStatus, Session
 
 router = APIRouter(prefix="/v1/responses", tags=["responses"])
 DIALECT = "responses"
@@ -71,7 +70,7 @@ async def create_response(
         raise
     options = ResponseOptions(
         model=name,
-        base_url=address_of(request),
+        base_url=by.address,
         signer=await by.library.links.signer(by.me),
         steps=body.citewell.steps,
         links=bool(x_citewell_links) if body.citewell.links is None else body.citewell.links,
@@ -99,7 +98,6 @@ After = Annotated[int, Query(ge=-1, description="The sequence number of the last
 @needs("ask")
 async def get_response(
     response_id: str,
-    request: Request,
     by: Asking,
     stream: Stream = False,
     starting_after: After = -1,
@@ -107,7 +105,7 @@ async def get_response(
     """Read a stored response, or join its stream again."""
     found, session = await _stored(by, response_id)
     run = await by.runner.join(by.me, found.run_id)
-    options = _reading(request, session, await by.library.links.signer(by.me))
+    options = _reading(by, session, await by.library.links.signer(by.me))
     if stream:
         return RunStream(run, ResponsesEncoder(replace(options, after=starting_after)), "continue")
     return JSONResponse(await _now(run, found, options))
@@ -127,12 +125,12 @@ async def list_input_items(response_id: str, by: Asking) -> dict[str, Any]:
 
 @router.post("/{response_id}/cancel", response_model=None, responses={**ONE, **error_responses(503)})
 @needs("ask")
-async def cancel_response(response_id: str, request: Request, by: Asking) -> Response:
+async def cancel_response(response_id: str, by: Asking) -> Response:
     """Stop a response, in the background or not; one that has ended is left as it is."""
     found, session = await _stored(by, response_id)
     run = await by.runner.join(by.me, found.run_id)
     await run.cancel("cancel_requested")
-    options = _reading(request, session, await by.library.links.signer(by.me))
+    options = _reading(by, session, await by.library.links.signer(by.me))
     return JSONResponse(await _now(run, await by.library.sessions.run(by.me, found.run_id), options))
 
 
@@ -207,10 +205,10 @@ async def _stored(by: Asker, response_id: str, field: str = "") -> tuple[RunStat
     return found, session
 
 
-def _reading(request: Request, session: Session, signer: LinkSigner | None) -> ResponseOptions:
+def _reading(by: Asker, session: Session, signer: LinkSigner | None) -> ResponseOptions:
     """Return the options of a response that is read again; its model is told by the run."""
     conversation = session.external_id if session.dialect == DIALECT else None
-    return ResponseOptions(model="", base_url=address_of(request), signer=signer, conversation=conversation)
+    return ResponseOptions(model="", base_url=by.address, signer=signer, conversation=conversation)
 
 
 async def _now(run: RunReader, status: RunStatus, options: ResponseOptions) -> dict[str, Any]:

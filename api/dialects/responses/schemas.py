@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator
+from pydantic import BaseModel, BeforeValidator, Field, field_validator
 
 from api.dialects.annotated_text import (
     AnnotatedText,
@@ -121,8 +121,6 @@ class ResponseRequestOptions(OpenAIOptions):
 
 class ResponseRequest(BaseModel):
     """A question, with the conversation before it or the id of the response that it follows."""
-
-    model_config = ConfigDict(extra="ignore")
 
     input: Annotated[
         list[Item],

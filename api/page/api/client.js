@@ -4,8 +4,6 @@ import { bodyOf, Problem, problemOf } from "./problem.js";
 
 const WORKSPACE = "X-Citewell-Workspace";
 
-/** @typedef {import("./types.js").Document} Document */
-
 /** Speaks to the API that this page was served by, with a key where the deployment asks for one. */
 export class Client {
   /**
@@ -93,46 +91,33 @@ export class Client {
 
   /**
    * List the workspaces of whoever asks, whichever is chosen; `current` is the one without a choice.
-   * @returns {Promise<{names: string[], current: string}>}
+   * @returns {Promise<Wire.Workspaces>}
    */
-  async workspaces() {
-    const { workspaces, current } = await this.json("api/workspaces", { list: "workspaces", chosen: false });
-    const names = workspaces.map((/** @type {{name?: unknown} | null} */ each) => each?.name);
-    return { names: names.filter((/** @type {unknown} */ name) => typeof name === "string"), current: String(current) };
+  workspaces() {
+    return this.json("api/workspaces", { list: "workspaces", chosen: false });
   }
 
-  /** @param {import("./types.js").NewSession} [fields] @returns {Promise<Session>} */
+  /** @param {Wire.NewSession} [fields] @returns {Promise<Session>} */
   createSession(fields = {}) {
     return this.json("api/sessions", { method: "POST", json: fields });
   }
 
-  /** @param {string} [cursor] @returns {Promise<import("./types.js").SessionList>} */
-  sessions(cursor) {
-    return this.json(`api/sessions?${query({ limit: 50, cursor })}`, { list: "sessions" });
+  /** @param {{cursor?: string | null, query?: string}} [part] `query`: words that all of them have. @returns {Promise<Wire.SessionList>} */
+  sessions(part = {}) {
+    return this.json(`api/sessions?${query({ limit: 50, ...part })}`, { list: "sessions" });
   }
 
-  /**
-   * Find the sessions that have all words of a text.
-   * @param {string} wanted
-   * @param {string} [cursor]
-   * @returns {Promise<import("./types.js").SessionList>}
-   */
-  async findSessions(wanted, cursor) {
-    const page = await this.json(`api/sessions?${query({ limit: 50, cursor, query: wanted })}`, { list: "sessions" });
-    return { ...page, hits: page.hits ?? [] };
-  }
-
-  /** @param {string} language @returns {Promise<import("./types.js").Suggestions>} */
+  /** @param {string} language @returns {Promise<Wire.Suggestions>} */
   suggestions(language) {
     return this.json(`api/suggestions?${query({ language })}`, { list: "questions" });
   }
 
-  /** @param {string} id @returns {Promise<import("./types.js").FollowUps>} */
+  /** @param {string} id @returns {Promise<Wire.FollowUps>} */
   followUps(id) {
     return this.json(`api/sessions/${id}/follow-ups`, { list: "questions" });
   }
 
-  /** @param {string} id Of a document. @returns {Promise<import("./types.js").Guide>} */
+  /** @param {string} id Of a document. @returns {Promise<Wire.Guide>} */
   guide(id) {
     return this.json(`api/documents/${id}/guide`, { list: "sentences" });
   }
@@ -140,13 +125,13 @@ export class Client {
   /**
    * @param {string} id
    * @param {{cursor?: string | undefined, branch?: string | undefined}} [part]
-   * @returns {Promise<import("./types.js").SessionDetail>}
+   * @returns {Promise<Wire.SessionDetail>}
    */
   session(id, part = {}) {
     return this.json(`api/sessions/${id}?${query({ limit: 100, ...part })}`, { list: "messages" });
   }
 
-  /** @param {string} id @param {import("./types.js").SessionChange} change @returns {Promise<Session>} */
+  /** @param {string} id @param {Wire.SessionChange} change @returns {Promise<Session>} */
   changeSession(id, change) {
     return this.json(`api/sessions/${id}`, { method: "PATCH", json: change });
   }
@@ -159,7 +144,7 @@ export class Client {
   /**
    * List the runs of a session, the newest first.
    * @param {string} id
-   * @returns {Promise<import("./types.js").RunStatus[]>}
+   * @returns {Promise<Wire.RunStatus[]>}
    */
   async runs(id) {
     return (await this.json(`api/sessions/${id}/runs?limit=50`, { list: "runs" })).runs;
@@ -173,10 +158,10 @@ export class Client {
   /** @returns {Promise<Set<string>>} The ids of the sessions that are answering. */
   async answeringSessions() {
     const { runs } = await this.json("api/runs?status=running&limit=100", { list: "runs" });
-    return new Set(runs.map((/** @type {import("./types.js").RunStatus} */ run) => run.session_id));
+    return new Set(runs.map((/** @type {Wire.RunStatus} */ run) => run.session_id));
   }
 
-  /** @param {string} runId @returns {Promise<import("./types.js").RunStatus>} */
+  /** @param {string} runId @returns {Promise<Wire.RunStatus>} */
   cancelRun(runId) {
     return this.json(`api/runs/${runId}/cancel`, { method: "POST" });
   }
@@ -189,34 +174,34 @@ export class Client {
     return this.json(`api/documents?${query({ limit: 50, ...asked })}`, { list: "documents" });
   }
 
-  /** Count documents by type, folder and source. @param {Asked} asked @returns {Promise<import("./types.js").LibrarySummary>} */
+  /** @returns {Promise<Wire.GraphStructure>} What every run takes its way through. */
+  graph() {
+    return this.json("api/graph", { list: "nodes" });
+  }
+
+  /** Count documents by type, folder and source. @param {Asked} asked @returns {Promise<Wire.LibrarySummary>} */
   summary(asked) {
     return this.json(`api/library?${query(asked)}`, { list: "types" });
   }
 
-  /** @param {string} id @returns {Promise<Document>} */
+  /** @param {string} id @returns {Promise<Wire.Document>} */
   document(id) {
     return this.json(`api/documents/${id}`);
   }
 
-  /** @param {string} id @param {AbortSignal} [signal] @returns {Promise<import("./types.js").RawText>} */
+  /** @param {string} id @param {AbortSignal} [signal] @returns {Promise<Wire.RawText>} */
   rawText(id, signal) {
     return this.json(`api/documents/${id}/raw-text`, { list: "segments", ...(signal ? { signal } : {}) });
   }
 
-  /** @param {string} id @param {AbortSignal} signal @returns {Promise<import("./types.js").Layout>} */
+  /** @param {string} id @param {AbortSignal} signal @returns {Promise<Wire.Layout>} */
   layout(id, signal) {
     return this.json(`api/documents/${id}/layout`, { list: "blocks", signal });
   }
 
-  /** Find where in its original a quote stands, and the passage around it. @param {string} id @param {number} segment @param {number} start @param {number} end @param {AbortSignal} [signal] @returns {Promise<import("./types.js").PlaceInOriginal>} */
+  /** Find where in its original a quote stands, and the passage around it. @param {string} id @param {number} segment @param {number} start @param {number} end @param {AbortSignal} [signal] @returns {Promise<Wire.PlaceInOriginal>} */
   place(id, segment, start, end, signal) {
     return this.json(`api/documents/${id}/segments/${segment}/place?${query({ start, end })}`, { list: "boxes", ...(signal ? { signal } : {}) });
-  }
-
-  /** Find where on its page a quote stands. @param {string} id @param {number} segment @param {number} start @param {number} end @param {AbortSignal} signal */
-  async boxes(id, segment, start, end, signal) {
-    return (await this.place(id, segment, start, end, signal)).boxes;
   }
 
   /** @param {string[]} document_ids @returns {Promise<string[]>} Those that were deleted. */
@@ -231,12 +216,12 @@ export class Client {
     return (await this.json("api/deletions/undo", { method: "POST", json: { document_ids }, list: "restored" })).restored;
   }
 
-  /** @param {string} words @param {Asked} [options] @returns {Promise<import("./types.js").SearchResults>} */
+  /** @param {string} words @param {Asked} [options] @returns {Promise<Wire.SearchResults>} */
   search(words, options = {}) {
     return this.json(`api/search?${query({ q: words, ...options })}`, { list: "results" });
   }
 
-  /** @returns {Promise<import("./types.js").Model[]>} The deployment's default first. */
+  /** @returns {Promise<Wire.Model[]>} The deployment's default first. */
   async models() {
     return (await this.json("v1/models", { list: "data" })).data;
   }

@@ -4,8 +4,7 @@ import { Problem, bodyOf, problemOf } from "./problem.js";
 import { framesOf } from "./frames.js";
 import { openStream } from "./streams.js";
 
-/** @typedef {import("./types.js").Job} Job */
-/** A job with its files. @typedef {Required<import("./types.js").JobDetail>} JobDetail */
+/** A job with its files. @typedef {Required<Wire.JobDetail>} JobDetail */
 
 const FILES_AT_A_TIME = 1000;
 const AGAIN_MILLISECONDS = 1000; // after a connection to a job was lost
@@ -16,7 +15,7 @@ const AGAIN_MILLISECONDS = 1000; // after a connection to a job was lost
  * @param {string} path
  * @param {FormData} form
  * @param {{signal: AbortSignal, onSent: (share: number) => void}} options `onSent` is told what share of it has left.
- * @returns {Promise<Job>}
+ * @returns {Promise<Wire.Job>}
  * @throws {Problem}
  */
 export async function sendForm(client, path, form, { signal, onSent }) {

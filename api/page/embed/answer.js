@@ -7,8 +7,6 @@ import { gradeOf, markOf } from "../text/grades.js";
 import { citedIn, numbersOf } from "../text/numbering.js";
 import { passages } from "./passage.js";
 
-/** @typedef {import("../api/types.js").Claim} Claim */
-/** @typedef {import("../api/types.js").Source} Source */
 /** @typedef {import("../state/run.js").Answer} Answer */
 /** @typedef {import("../state/sections.js").SectionView} Section */
 

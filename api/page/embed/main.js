@@ -18,7 +18,7 @@ import { spoken } from "../words/messages.js";
 import { conversation } from "./conversation.js";
 import { followScheme } from "./scheme.js";
 
-/** @typedef {import("../words/embed/catalogue.js").Catalogue} Words */
+/** @typedef {import("../words/embed/catalogue.js").Words} Words */
 /**
  * @typedef {object} Setting
  * @property {Words} words

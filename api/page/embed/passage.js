@@ -5,7 +5,6 @@ import { highlighted, highlightIn } from "../text/highlighted.js";
 import { render } from "../text/markup.js";
 import { addressOf, leadOn } from "./landing.js";
 
-/** @typedef {import("../api/types.js").Source} Source */
 /** @typedef {import("../text/highlighted.js").Quoted} Quoted */
 /** @typedef {import("../text/markup.js").Dress} Dress */
 

@@ -65,7 +65,7 @@ export class App {
     this.brought = new Cell(/** @type {Brought | null} */ (null));
     /** Whether the list of sessions is open, where the window is narrow. */
     this.sessionsOpen = new Cell(false);
-    this.models = new Cell(/** @type {import("../api/types.js").Model[]} */ ([]));
+    this.models = new Cell(/** @type {Wire.Model[]} */ ([]));
     this.conversation = new Conversation(this.client, {
       asked: (sessionId, runId, from) => {
         this.tabs.tell({ kind: "asked", sessionId, runId, from });

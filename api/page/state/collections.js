@@ -3,7 +3,7 @@
 import { orNull, Problem } from "../api/problem.js";
 import { Cell } from "./cell.js";
 
-/** @typedef {import("../api/types.js").Collection} Collection */
+/** @typedef {Wire.Collection} Collection */
 /** @typedef {{name?: string, shared?: boolean, add?: string[], remove?: string[]}} Change */
 
 /** @type {WeakMap<App, Collections>} */

@@ -126,7 +126,7 @@ export class Conversation {
   /**
    * Ask a question in the session, made for it where there is none; tell a failure in `failure`.
    * @param {NewRun} ask
-   * @param {import("../api/types.js").NewSession} [fields] To begin a session with.
+   * @param {Wire.NewSession} [fields] To begin a session with.
    * @returns {Promise<void>}
    */
   async ask(ask, fields = {}) {

@@ -1,6 +1,6 @@
 /** The texts of documents as they are read: the last few are kept, and asked after before they are shown again. */
 
-/** @typedef {{document: import("../api/types.js").Document, raw: import("../api/types.js").RawText}} Content */
+/** @typedef {{document: Wire.Document, raw: Wire.RawText}} Content */
 
 const KEPT = 4;
 
@@ -17,7 +17,7 @@ export class DocumentTexts {
    * Read a document as it is today; its text comes over the wire only where it is not the one that was kept.
    * @param {string} documentId
    * @param {AbortSignal} signal
-   * @param {(document: import("../api/types.js").Document) => void} [known] Called once it is known what it is.
+   * @param {(document: Wire.Document) => void} [known] Called once it is known what it is.
    * @returns {Promise<Content>}
    * @throws {import("../api/problem.js").Problem}
    */

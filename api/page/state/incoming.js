@@ -6,7 +6,6 @@ import { Cell } from "./cell.js";
 import { batchOf, blank, mayRetry, retryJob, sendBatch } from "./incoming_batches.js";
 import { describedBy, isNotable, twinsOf } from "./incoming_notes.js";
 
-/** @typedef {import("../api/types.js").Job} Job */
 /** @typedef {import("./incoming_batches.js").Item} Item */
 /** @typedef {import("./incoming_batches.js").Parcel} Parcel */
 
@@ -75,7 +74,7 @@ export class Incoming {
   /** Take up the jobs that are under way from before, or from elsewhere. */
   async adopt() {
     const found = await orNull(this.client.json("api/jobs?limit=20", { list: "jobs" }));
-    for (const job of /** @type {Job[]} */ (found?.jobs ?? [])) { // whoever may see none has none
+    for (const job of /** @type {Wire.Job[]} */ (found?.jobs ?? [])) { // whoever may see none has none
       if (["cancelled", "finished"].includes(job.state) || this.jobs.has(job.job_id)) continue;
       this.paused ||= job.state === "paused";
       void this.follow(job, []);
@@ -159,7 +158,7 @@ export class Incoming {
       this.put({ ...item, state: "sending" });
     }
     this.sending += 1;
-    /** @type {Job | null} */
+    /** @type {Wire.Job | null} */
     let job = null;
     try {
       job = await sendBatch(this, batch, leaving.signal);
@@ -194,7 +193,7 @@ export class Incoming {
 
   /**
    * Follow a job; the files of an archive, and those that were sent elsewhere, become items of their own.
-   * @param {Job} job
+   * @param {Wire.Job} job
    * @param {number[]} ids The items that its files are, in their order.
    */
   async follow(job, ids) {
@@ -222,7 +221,7 @@ export class Incoming {
     await this.compare(own);
   }
 
-  /** Take note of what has become of a file. @param {number} id @param {import("../api/types.js").JobFile} file */
+  /** Take note of what has become of a file. @param {number} id @param {Wire.JobFile} file */
   take(id, file) {
     const item = this.items.get(id);
     if (file.ingested) return this.end(id, file.ingested);
@@ -233,7 +232,7 @@ export class Incoming {
     this.put({ ...item, state: "refused", problem: new Problem(code, message, { suggestion }) });
   }
 
-  /** @param {number} id @param {import("../api/types.js").Ingested} ingested */
+  /** @param {number} id @param {Wire.Ingested} ingested */
   end(id, ingested) {
     const item = this.items.get(id);
     if (this.unwanted.delete(id)) {

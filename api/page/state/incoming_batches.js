@@ -3,7 +3,6 @@
 import { bodyOf, orNull, Problem } from "../api/problem.js";
 import { sendForm } from "../api/upload.js";
 
-/** @typedef {import("../api/types.js").Job} Job */
 /** @typedef {import("./incoming_notes.js").Note} Note */
 /** `reading`: it has left, and is being read. @typedef {"waiting" | "sending" | "reading" | "added" | "refused"} State */
 /** What an item sends; nothing for one that another tab has sent. `made`: the site's source was not there before.
@@ -62,7 +61,7 @@ export function batchOf(waiting) {
  * @param {import("./incoming.js").Incoming} incoming
  * @param {Item[]} batch
  * @param {AbortSignal} signal
- * @returns {Promise<Job | null>}
+ * @returns {Promise<Wire.Job | null>}
  * @throws {Problem}
  */
 export async function sendBatch(incoming, batch, signal) {

@@ -20,10 +20,10 @@ import { asSeen, foldSection, noSections } from "./sections.js";
  * @property {SectionView[]} sections
  * @property {Source[]} sources
  * @property {Source[]} nearest What came nearest, where the run abstained.
- * @property {import("../api/types.js").Disagreement[]} disagreements
- * @property {import("../api/types.js").Assessment | null} assessment
- * @property {import("../api/types.js").Refusal | null} refusal What it says where it abstained, in parts.
- * @property {import("../api/types.js").PagesRead | null} pages What was read of the selected documents.
+ * @property {Wire.Disagreement[]} disagreements
+ * @property {Wire.Assessment | null} assessment
+ * @property {Wire.Refusal | null} refusal What it says where it abstained, in parts.
+ * @property {Wire.PagesRead | null} pages What was read of the selected documents.
  * @property {string} family
  * @property {Outcome | null} outcome Null while it is being written.
  * @property {string | null} stopReason
@@ -37,7 +37,7 @@ import { asSeen, foldSection, noSections } from "./sections.js";
  * @property {number} attempt From 1.
  * @property {string} question
  * @property {string} model
- * @property {import("../api/types.js").BudgetCaps | null} budget
+ * @property {Wire.BudgetCaps | null} budget
  * @property {string} startedAt
  * @property {string} endedAt
  * @property {Step[]} steps In the order in which they began.
@@ -50,10 +50,9 @@ import { asSeen, foldSection, noSections } from "./sections.js";
  * @property {number} seq Of the last event.
  */
 
-/** @typedef {import("../api/types.js").Message} Message */
 /** What a message says of its answer, of a run that has ended or a stored one; of this, what it lacks is null.
- * @typedef {Pick<Message, "sections" | "sources"> & {
- *   [Name in "nearest" | "claims" | "disagreements" | "assessment" | "refusal" | "pages" | "family"]?: Message[Name] | null
+ * @typedef {Pick<Wire.Message, "sections" | "sources"> & {
+ *   [Name in "nearest" | "claims" | "disagreements" | "assessment" | "refusal" | "pages" | "family"]?: Wire.Message[Name] | null
  * } & {outcome: Outcome | null, stop_reason: string | null}} AnswerOfMessage */
 
 /** @returns {Answer} */

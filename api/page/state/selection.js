@@ -33,7 +33,7 @@ export class Selection {
     this.options.watch((options) => localStorage.setItem(KEPT, JSON.stringify(options)));
     /** Whether a search outside of the library is set up, as far as it is known. */
     this.webOffered = new Cell(true);
-    /** The models there are, the deployment's own first. @type {import("../api/types.js").Model[]} */
+    /** The models there are, the deployment's own first. @type {Wire.Model[]} */
     this.models = [];
     /** The session whose pages these are; null for one that is yet to begin. @type {string | null} */
     this.sessionId = null;
@@ -86,7 +86,7 @@ export class Selection {
 
   async checkPages() {
     const ids = this.pages.value.map((page) => page.document_id);
-    /** @type {Map<string, import("../api/types.js").Document | null>} */
+    /** @type {Map<string, Wire.Document | null>} */
     const known = new Map();
     for (let at = 0; at < ids.length; at += LOOKED_UP) {
       const document_id = ids.slice(at, at + LOOKED_UP);
@@ -186,7 +186,7 @@ export class Selection {
     this.options.update((before) => ({ ...before, ...options }));
   }
 
-  /** Take note of the models there are; a choice of one that is no more is dropped. @param {import("../api/types.js").Model[]} models */
+  /** Take note of the models there are; a choice of one that is no more is dropped. @param {Wire.Model[]} models */
   offer(models) {
     this.models = models;
     const { model } = this.options.value;
@@ -238,7 +238,7 @@ export class Selection {
 }
 
 /**
- * @param {import("../api/types.js").Document | null | undefined} found Nothing where it could not be looked up.
+ * @param {Wire.Document | null | undefined} found Nothing where it could not be looked up.
  * @param {SelectedPage} page
  * @returns {SelectedPage}
  */

@@ -57,7 +57,7 @@ export class SessionList {
     const cursor = this.cursor.value;
     if (!cursor) return;
     await this.telling(async () => {
-      const page = await this.client.sessions(cursor);
+      const page = await this.client.sessions({ cursor });
       const known = new Set((this.sessions.value ?? []).map((session) => session.session_id));
       this.sessions.update((sessions) => [
         ...(sessions ?? []),
@@ -79,7 +79,7 @@ export class SessionList {
   async findMore(from = this.found.value) {
     if (!from) return;
     await this.telling(async () => {
-      const page = await this.client.findSessions(from.wanted, from.cursor ?? undefined);
+      const page = await this.client.sessions({ query: from.wanted, cursor: from.cursor });
       if (this.found.value !== from) return; // something else is looked for by now
       this.found.set({
         wanted: from.wanted,

@@ -4,13 +4,11 @@ import { orNull, Problem } from "../api/problem.js";
 import { Cell } from "./cell.js";
 import { MOST_TICKED } from "./selection.js";
 
-/** @typedef {import("../api/types.js").Document} Document */
-/** @typedef {import("../api/types.js").LibrarySummary} Summary */
 /** @typedef {"changed" | "title" | "name" | "type"} Sort */
 /** What is looked for, narrowed to, and how it is ordered; an empty text narrows nothing, a null folder neither.
  * @typedef {{query: string, sort: Sort, type: string, folder: string | null, source: string, collection: string, grouped: boolean}} View */
 /** A row: the head of a folder, a document, or one that is still being read.
- * @typedef {{folder: string, documents: number} | {document: Document} | null} Row */
+ * @typedef {{folder: string, documents: number} | {document: Wire.Document} | null} Row */
 /** How many rows there are; `known` once they were counted. `turn` grows with whatever makes them others.
  * @typedef {{rows: number, total: number, known: boolean, problem: Problem | null, turn: number}} Extent */
 /** @typedef {{folder: string, documents: number, row: number}} Group */
@@ -31,10 +29,10 @@ export class Shelf {
     this.view = new Cell(ALL);
     this.extent = new Cell(/** @type {Extent} */ ({ rows: 0, total: 0, known: false, problem: null, turn: 0 }));
     /** The whole library's types, folders and sources, to choose from. */
-    this.summary = new Cell(/** @type {Summary | null} */ (null));
+    this.summary = new Cell(/** @type {Wire.LibrarySummary | null} */ (null));
     /** What the texts say where something is looked for. */
     this.texts = new Cell(/** @type {Source[]} */ ([]));
-    /** @type {Map<number, Document[]>} The pages that were read, by their number. */
+    /** @type {Map<number, Wire.Document[]>} The pages that were read, by their number. */
     this.pages = new Map();
     /** @type {Set<number>} */
     this.asked = new Set();
@@ -163,12 +161,12 @@ export class Shelf {
   /**
    * Give all documents that the view shows, or those of one of its folders; as many as can be ticked.
    * @param {string} [folder]
-   * @returns {Promise<Document[]>}
+   * @returns {Promise<Wire.Document[]>}
    * @throws {Problem}
    */
   async all(folder) {
     const asked = { ...this.asked_for, ...this.order, ...(folder === undefined ? {} : { folder }), limit: MOST_AT_A_TIME };
-    /** @type {Document[]} */
+    /** @type {Wire.Document[]} */
     const found = [];
     while (found.length <= MOST_TICKED) {
       const { documents } = await this.client.documents({ ...asked, offset: found.length });

@@ -3,8 +3,6 @@
 import { answerOf } from "./run.js";
 import { asSeen } from "./sections.js";
 
-/** @typedef {import("../api/types.js").SessionMessage} SessionMessage */
-
 /**
  * @typedef {object} Turn
  * @property {string} key Of the run, so that a turn stays the same from its first event on.
@@ -39,7 +37,7 @@ export function isSending(run) {
 
 /**
  * Pair the messages of a branch. A question whose run failed has no answer.
- * @param {SessionMessage[]} messages
+ * @param {Wire.SessionMessage[]} messages
  * @returns {Turn[]}
  */
 export function turnsOf(messages) {
@@ -65,55 +63,50 @@ export function turnsOf(messages) {
   return turns;
 }
 
-/** @param {SessionMessage} message @returns {Turn} */
-function asked(message) {
-  const key = message.run_id ?? message.message_id;
+/** Make a turn of which nothing else is known yet. @param {string} key @param {string} question @returns {Turn} */
+function blank(key, question) {
   return {
     key,
     view: key,
-    question: message.content,
-    questionId: message.message_id,
-    questionVersions: message.versions,
-    pageIds: message.page_ids,
-    collectionIds: message.collection_ids,
-    selectedText: message.selected_text ?? null,
+    question,
+    questionId: null,
+    questionVersions: [],
+    pageIds: [],
+    collectionIds: [],
+    selectedText: null,
     answer: null,
     answerId: null,
     answerVersions: [],
     feedback: null,
-    askedAt: message.created_at,
+    askedAt: "",
     spent: {},
     cost: null,
     run: null,
   };
 }
 
-/** An answer whose question is on an earlier page of the history. @param {SessionMessage} message @returns {Turn} */
+/** @param {Wire.SessionMessage} message @returns {Turn} */
+function asked(message) {
+  return {
+    ...blank(message.run_id ?? message.message_id, message.content),
+    questionId: message.message_id,
+    questionVersions: message.versions,
+    pageIds: message.page_ids,
+    collectionIds: message.collection_ids,
+    selectedText: message.selected_text ?? null,
+    askedAt: message.created_at,
+  };
+}
+
+/** An answer whose question is on an earlier page of the history. @param {Wire.SessionMessage} message @returns {Turn} */
 function orphan(message) {
   return { ...asked(message), question: "", questionId: message.parent_message_id };
 }
 
 /** Make the turn of a run that goes on. @param {RunView} run @param {Partial<Turn>} [known] @returns {Turn} */
 export function liveTurn(run, known = {}) {
-  return {
-    key: run.runId,
-    view: run.runId,
-    question: run.question,
-    questionId: null,
-    questionVersions: [],
-    pageIds: [],
-    collectionIds: [],
-    selectedText: null,
-    answer: run.answer,
-    answerId: null,
-    answerVersions: [],
-    feedback: null,
-    askedAt: run.startedAt,
-    spent: run.spent,
-    cost: run.cost,
-    run,
-    ...known,
-  };
+  const { answer, startedAt: askedAt, spent, cost } = run;
+  return { ...blank(run.runId, run.question), answer, askedAt, spent, cost, run, ...known };
 }
 
 /**

@@ -20,12 +20,12 @@ export class Workspaces {
   async read() {
     const found = await orNull(this.client.workspaces());
     if (!found) return; // whatever else is asked of the server tells what is wrong
-    const { names, current } = found;
+    const names = found.workspaces.map(({ name }) => name);
     if (this.client.workspace && !names.includes(this.client.workspace)) {
       this.remember("");
       return location.reload(); // parts of the page have asked in vain already
     }
-    this.known.set({ names, current: this.client.workspace || current });
+    this.known.set({ names, current: this.client.workspace || found.current });
   }
 
   /** Show another workspace; the page is loaded anew in it. @param {string} name */

@@ -1,8 +1,8 @@
 /** What of an answer is shown apart from its text: sources that contradict each other, and what a refusal says. */
 
-const NONE = /** @type {import("../api/types.js").Position[]} */ ([]);
+const NONE = /** @type {Wire.Position[]} */ ([]);
 
-/** Give what each source of a disagreement says, where there are two of them. @param {import("../api/types.js").Disagreement} disagreement */
+/** Give what each source of a disagreement says, where there are two of them. @param {Wire.Disagreement} disagreement */
 export function positionsOf({ positions = [] }) {
   return positions.length > 1 ? positions : NONE;
 }
@@ -29,7 +29,7 @@ export function isApart(section, { outcome, refusal, sections, disagreements }) 
 /**
  * Tell whether a section is the passage of a source in which one side of a disagreement stands, and nothing else.
  * @param {Pick<SectionView, "claims">} section
- * @param {import("../api/types.js").Position} position
+ * @param {Wire.Position} position
  */
 export function shows({ claims }, { document_id: id, start, end }) {
   const [claim, ...others] = claims ?? [];

@@ -2,7 +2,6 @@
 
 import { codePointIndex } from "./offsets.js";
 
-/** @typedef {import("../api/types.js").RawText} RawText */
 /**
  * What an address names of a document: a quote by its offsets in code points, or a segment, or nothing of it.
  * @typedef {object} Linked
@@ -55,7 +54,7 @@ export function addressOfReading({ documentId, citations, at }) {
 /**
  * Give what an address names as a citation, for it is shown as one.
  * @param {Linked} linked
- * @param {RawText} raw
+ * @param {Wire.RawText} raw
  * @returns {Citation | "changed" | null} Null where it names the document alone, "changed" where the quote is another.
  */
 export function citationOf({ start, end, check, segment }, raw) {
@@ -70,7 +69,7 @@ export function citationOf({ start, end, check, segment }, raw) {
 }
 
 /**
- * @param {RawText} raw @param {number} start @param {number} end @param {string} quote
+ * @param {Wire.RawText} raw @param {number} start @param {number} end @param {string} quote
  * @param {number} index Of its segment.
  * @param {boolean} whole Whether it is a segment rather than a quote.
  * @returns {Citation}

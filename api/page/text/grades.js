@@ -1,8 +1,7 @@
 /** What a reader is told of a claim, and whether a mark stands behind it. */
 
-/** @typedef {import("../api/types.js").Verdict} Verdict */
 /** Quoted: which proves the words and not that they answer. Checked: by a judge that has yet to pass its exam.
- * @typedef {Verdict | "quoted" | "checked"} Grade */
+ * @typedef {Wire.Verdict | "quoted" | "checked"} Grade */
 
 /** Give a claim's grade: only the word of a judge with an exam is told as support. @param {Pick<Claim, "verdict" | "by" | "judge">} claim @returns {Grade} */
 export function gradeOf({ verdict, by, judge }) {
@@ -19,7 +18,7 @@ export function markOf({ citations, verdict, mark = "shown" }) {
 
 /**
  * Tell apart in counts by verdict what is only quoted.
- * @param {Partial<Record<Verdict, number>>} counts
+ * @param {Partial<Record<Wire.Verdict, number>>} counts
  * @param {number} quoted As many as are known to be.
  * @returns {Partial<Record<Grade, number>>}
  */

@@ -3,7 +3,6 @@
 import { highlighted } from "./highlighted.js";
 import { codePointIndex } from "./offsets.js";
 
-/** @typedef {import("../api/types.js").RawSegment} RawSegment */
 /** A stretch of one segment: its place in the list of segments, and from where to where in UTF-16.
  * @typedef {{segment: number, from: number, to: number}} Part */
 /** "here" at the offsets that the citation gives, "moved" elsewhere, "changed" nowhere, "gone" with its document.
@@ -23,7 +22,7 @@ const GONE = { parts: [], standing: /** @type {const} */ ("gone") };
 
 /**
  * Find the passages that citations give, in the order in which they stand; those that stand nowhere come last.
- * @param {RawSegment[] | null} segments Null where the document is gone.
+ * @param {Wire.RawSegment[] | null} segments Null where the document is gone.
  * @param {Citation[]} citations
  * @returns {Passage[]}
  */
@@ -46,7 +45,7 @@ export function passagesOf(segments, citations) {
 /**
  * Find a citation's quote: at its offsets, if the text there is the quote, or else where it is nearest to them. What is
  * of no section points to a whole source, whose quote is an excerpt.
- * @param {RawSegment[]} segments
+ * @param {Wire.RawSegment[]} segments
  * @param {Citation} citation
  * @returns {{parts: Part[], standing: Standing}}
  */
@@ -83,7 +82,7 @@ function isExcerpt(excerpt, text) {
 }
 
 /**
- * @param {RawSegment[]} segments
+ * @param {Wire.RawSegment[]} segments
  * @param {number} start In code points of the whole text, as is `end`.
  * @param {number} end
  */
@@ -91,7 +90,7 @@ function partsBetween(segments, start, end) {
   /** @type {Part[]} */
   const parts = [];
   for (let at = firstEndingBehind(segments, start); at < segments.length; at += 1) {
-    const segment = /** @type {RawSegment} */ (segments[at]);
+    const segment = /** @type {Wire.RawSegment} */ (segments[at]);
     if (segment.start >= end) break;
     const unit = codePointIndex(segment.text);
     parts.push({ segment: at, from: unit(start - segment.start), to: unit(end - segment.start) });
@@ -99,7 +98,7 @@ function partsBetween(segments, start, end) {
   return parts.filter((part) => part.from < part.to);
 }
 
-/** @param {RawSegment[]} segments @param {number} offset */
+/** @param {Wire.RawSegment[]} segments @param {number} offset */
 function firstEndingBehind(segments, offset) {
   let [low, high] = [0, segments.length];
   while (low < high) {
@@ -110,7 +109,7 @@ function firstEndingBehind(segments, offset) {
   return low;
 }
 
-/** @param {RawSegment[]} segments @param {string} quote @param {number} start */
+/** @param {Wire.RawSegment[]} segments @param {string} quote @param {number} start */
 function partsOfNearest(segments, quote, start) {
   const text = segments.map((segment) => segment.text).join("");
   const wanted = codePointIndex(text)(start);
@@ -129,7 +128,7 @@ function partsOfNearest(segments, quote, start) {
   return parts;
 }
 
-/** @param {RawSegment[]} segments @param {Part[]} parts */
+/** @param {Wire.RawSegment[]} segments @param {Part[]} parts */
 function textOf(segments, parts) {
   return parts.map(({ segment, from, to }) => segments[segment]?.text.slice(from, to) ?? "").join("");
 }

@@ -4,8 +4,6 @@ import { number, percent } from "../words/format.js";
 import { words } from "../words/index.js";
 import { advice, said } from "../words/problems.js";
 
-/** @typedef {import("../api/types.js").Why} Why */
-/** @typedef {import("../api/types.js").Failure} Failure */
 /** @typedef {{text: string, known: boolean}} Said `known` is false of what stays as the server says it. */
 
 /** Numbers of these are shares of a whole. */
@@ -13,7 +11,7 @@ const SHARES = new Set(["closest_sentence", "below_threshold", "below_reranker"]
 
 /**
  * Say each reason. One without words here stays as the server says it, in English or in a model's own words.
- * @param {Why[] | undefined} why
+ * @param {Wire.Why[] | undefined} why
  * @param {string[]} [texts] What the server says without codes, as one of another time does.
  * @returns {Said[]}
  */
@@ -27,12 +25,12 @@ export function sayReasons(why, texts = []) {
   });
 }
 
-/** Say reasons in one line. @param {Why[] | undefined} why @param {string} [text] */
+/** Say reasons in one line. @param {Wire.Why[] | undefined} why @param {string} [text] */
 export function sayReason(why, text = "") {
   return sayReasons(why, text ? [text] : []).map((each) => each.text).join(" ");
 }
 
-/** Say what failed and what was done instead. @param {Failure} fallback */
+/** Say what failed and what was done instead. @param {Wire.Failure} fallback */
 export function sayFallback({ code, message, suggestion, why }) {
   const failed = said({ code, message: "" });
   if (failed === code) return [sayReason(why, message), suggestion].filter(Boolean).join(" ");

@@ -225,7 +225,7 @@ function only(step, type) {
   return all(step, type).at(-1);
 }
 
-/** Say what sources contradict each other in: each value that is known, or else the reason. @param {{reason: string, positions?: import("../api/types.js").Position[]}} event */
+/** Say what sources contradict each other in: each value that is known, or else the reason. @param {{reason: string, positions?: Wire.Position[]}} event */
 function disagreement({ reason, positions = [] }) {
   const values = positions.map(({ value }) => value).filter(Boolean);
   return values.length > 1 ? values.map((value) => `“${value}”`).join(" · ") : (positions.length ? words.run.told.denied : reason);
@@ -233,7 +233,7 @@ function disagreement({ reason, positions = [] }) {
 
 /**
  * Say what an assessment found: in a line, and besides how many statements are what, or that there was nothing to check.
- * @param {Pick<import("../api/types.js").Assessment, "supported" | "claims" | "reason" | "why">} assessed
+ * @param {Pick<Wire.Assessment, "supported" | "claims" | "reason" | "why">} assessed
  * @param {number} quoted Statements that are.
  * @returns {{line: string, more: string[]}}
  */

@@ -4,12 +4,13 @@ import { change, fill, h } from "../dom.js";
 import { isWithdrawn } from "../state/sections.js";
 import { isLive } from "../state/turns.js";
 import { isApart } from "../text/apart.js";
-import { words } from "../words/index.js";
+import { worthOf } from "../text/worth.js";
+import { language, words } from "../words/index.js";
 import { answerActions } from "./answer_actions.js";
 import { limitsView } from "./answer_limits.js";
 import { outcomeView } from "./answer_outcome.js";
-import { changesSince, worthLine } from "./answer_summary.js";
 import { disagreements } from "./conflicts.js";
+import { icon } from "./icons.js";
 import { fillMargin } from "./margin.js";
 import { nearestList } from "./nearest.js";
 import { sectionView } from "./section.js";
@@ -90,4 +91,30 @@ export function answerView(app) {
       element.classList.toggle("unkept", turn.answerId === null);
     },
   };
+}
+
+/** Say what an answer is worth. @param {Answer} answer */
+function worthLine(answer) {
+  const worth = worthOf(answer);
+  return worth && h("p", { class: `worth ${worth.sign ?? ""}`.trim() }, worth.sign && icon(worth.sign), h("strong", { dir: "auto" }, worth.line));
+}
+
+/** Say how many quotes do not stand where they stood. @param {Answer} answer */
+function changesSince(answer) {
+  const counts = { moved: 0, changed: 0, deleted: 0, withheld: 0 };
+  const seen = new Set();
+  for (const section of answer.sections) {
+    for (const { document_id, start, end, freshness } of (section.claims ?? []).flatMap((claim) => claim.citations)) {
+      const quote = `${document_id} ${start} ${end}`;
+      if (!freshness || freshness === "fresh" || seen.has(quote)) continue;
+      seen.add(quote);
+      counts[freshness] += 1;
+    }
+  }
+  const parts = /** @type {const} */ (["moved", "changed", "deleted", "withheld"])
+    .filter((kind) => counts[kind])
+    .map((kind) => words.answer.changes[kind]({ count: counts[kind] }));
+  if (!parts.length) return null;
+  const list = new Intl.ListFormat(language, { type: "unit" }).format(parts);
+  return h("p", { class: "since" }, icon("unsure"), h("span", null, `${words.answer.since} ${list}`));
 }

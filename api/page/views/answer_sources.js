@@ -5,7 +5,7 @@ import { citedIn, numbersOf } from "../text/numbering.js";
 import { placeOf } from "../text/places.js";
 import { day, number } from "../words/format.js";
 import { words } from "../words/index.js";
-import { icon } from "./icons.js";
+import { icon, textButton } from "./icons.js";
 
 /** @type {Record<Wire.SourceKind, IconName>} */
 export const KINDS = { page: "page", search: "book", web: "web" };
@@ -37,15 +37,18 @@ export function sourceOf(sources, segmentId) {
  * @param {number} [shown] Its number.
  */
 export function sourceButton(app, source, among, shown = source.index) {
-  const own = among.filter((each) => each.document_id === source.document_id);
-  const { document_id: documentId, title } = source;
   const place = [pathOf(source), placeOf(source)].filter((part) => part).join(" · ");
-  const read = () => app.read({ documentId, title, citations: own.map(pointTo), at: own.indexOf(source) });
-  return h("button", { type: "button", class: "quiet source", onclick: read },
+  return textButton("quiet source", () => app.read(readingOf(source, among)),
     h("span", { class: "number" }, number(shown)),
-    h("span", { class: "what" }, h("span", { class: "title", dir: "auto" }, title), h("span", { class: "place", dir: "auto" }, place)),
+    h("span", { class: "what" }, h("span", { class: "title", dir: "auto" }, source.title), h("span", { class: "place", dir: "auto" }, place)),
     source.kind === "search" ? null : h("span", { class: "kind" }, icon(KINDS[source.kind]), words.proof.kinds[source.kind]),
   );
+}
+
+/** Point the reader to a source, among the others of its document. @param {Source} source @param {Source[]} among @returns {Reading} */
+export function readingOf(source, among) {
+  const own = among.filter((each) => each.document_id === source.document_id);
+  return { documentId: source.document_id, title: source.title, citations: own.map(pointTo), at: own.indexOf(source) };
 }
 
 /**

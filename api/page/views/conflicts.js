@@ -7,8 +7,7 @@ import { sayReason } from "../text/reasons.js";
 import { number } from "../words/format.js";
 import { words } from "../words/index.js";
 import { sourceButton, sourceOf } from "./answer_sources.js";
-import { icon } from "./icons.js";
-import { passageText, quotedFrom } from "./passage.js";
+import { passageText, quotedFrom, readingMarker } from "./passage.js";
 
 /** Show sources that contradict each other. @param {App} app @param {Answer} answer */
 export function disagreements(app, answer) {
@@ -35,10 +34,7 @@ function sideOf(app, answer, position, newest) {
   const numbered = source ? number(numbersOf(answer).get(source.index) ?? source.index) : "";
   const cited = citationOf(answer, position);
   const own = by === "document" ? { date, dated_by: by } : { date: "" }; // the day on which it was stored decides nothing
-  const label = words.proof.marker({ number: numbered, title, verdict: words.proof.read });
-  const onclick = () => app.read({ documentId, title, citations: [cited], at: 0 });
-  const sign = numbered ? h("span", null, numbered) : icon("book");
-  const way = h("button", { type: "button", class: "marker quoted", "aria-label": label, onclick }, sign);
+  const way = readingMarker(app, numbered, { documentId, title, citations: [cited], at: 0 });
   const from = quotedFrom(way, { heading: "", page_idx: null, ...source, title }, { ...source, ...cited, ...own });
   if (newest) from.append(h("span", { class: "newest" }, words.apart.newest));
   const whole = answer.sections.find((section) => shows(section, position));

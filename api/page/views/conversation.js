@@ -31,7 +31,7 @@ export function conversationView(app) {
     textButton("small", () => void app.attempt(() => conversation.showNewest()), words.conversation.newest),
   );
   const said = h("p", { class: "seen-by-readers-only", role: "status" });
-  const latest = h("button", { type: "button", class: "latest", hidden: true, onclick: () => place.stick() },
+  const latest = h("button", { class: "latest", hidden: true, onclick: () => place.stick() },
     icon("down"),
     words.conversation.latest,
   );

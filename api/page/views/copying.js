@@ -14,7 +14,7 @@ const SAID_MS = 2000; // for as long as "Copied" is shown
  * @param {() => string | null} read Nothing where there is nothing to copy.
  */
 export function copyButton(kind, label, read) {
-  const button = h("button", { type: "button", class: kind, title: label, onclick: () => void copy() });
+  const button = h("button", { class: kind, title: label, onclick: () => void copy() });
   const said = h("span", { class: "seen-by-readers-only", role: "status" });
   const rest = () => fill(button, icon("copy"), words.answer.copy);
   rest();

@@ -37,8 +37,7 @@ export function emptyView(app) {
   const outlines = new Map();
   let stale = true;
   let looks = 0;
-  /** @type {ReturnType<typeof setTimeout> | undefined} */
-  let again;
+  let again = 0;
 
   async function offer() {
     await null; // the address may name a session, which is then being opened
@@ -46,10 +45,10 @@ export function emptyView(app) {
     stale = false;
     clearTimeout(again);
     try {
-      const page = await app.client.documents();
-      show(page.documents.slice(0, OFFERED));
+      const { documents: newest } = await app.client.documents({ limit: OFFERED });
+      show(newest);
       looks = 0;
-      if (page.documents.length) await suggest();
+      if (newest.length) await suggest();
       else fill(questions);
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
@@ -89,7 +88,7 @@ export function emptyView(app) {
     const outline = h("div", { class: "guide" });
     outlines.set(document.document_id, outline);
     const title = h("span", { dir: "auto" }, document.title);
-    return [h("button", { type: "button", onclick: () => begin(document) }, icon("page"), title), outline];
+    return [h("button", { onclick: () => begin(document) }, icon("page"), title), outline];
   }
 
   /** @param {Wire.Document} document */

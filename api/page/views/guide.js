@@ -78,7 +78,7 @@ export function placeList(app, { document_id, title }, kind, places) {
   return h("ul", { class: kind },
     places.map((place) =>
       h("li", { class: "depth" in place ? `depth-${Math.min(place.depth, 3)}` : null },
-        h("button", { type: "button", class: "quiet", dir: "auto", onclick: read(place) }, place.text),
+        h("button", { class: "quiet", dir: "auto", onclick: read(place) }, place.text),
       ),
     ),
   );

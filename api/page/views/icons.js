@@ -68,7 +68,7 @@ export function icon(name) {
  * @param {string} [look] Its classes.
  */
 export function iconButton(name, label, onclick, look = "quiet small") {
-  return h("button", { type: "button", class: look, "aria-label": label, title: label, onclick }, icon(name));
+  return h("button", { class: look, "aria-label": label, title: label, onclick }, icon(name));
 }
 
 /**
@@ -78,5 +78,5 @@ export function iconButton(name, label, onclick, look = "quiet small") {
  * @param {...Child} children
  */
 export function textButton(look, onclick, ...children) {
-  return h("button", { type: "button", class: look, onclick }, ...children);
+  return h("button", { class: look, onclick }, ...children);
 }

@@ -5,8 +5,7 @@ import { percent } from "../words/format.js";
 import { words } from "../words/index.js";
 import { mayRetry } from "../state/incoming_batches.js";
 import { isNotable } from "../state/incoming_notes.js";
-import { omissionsOf, warningsOf } from "../text/omissions.js";
-import { refusalOf } from "../text/refusals.js";
+import { refusalOf, remarkOf } from "../text/said_of_files.js";
 import { icon, iconButton, textButton } from "./icons.js";
 
 /** @typedef {import("../state/incoming.js").Incoming} Incoming */
@@ -32,7 +31,7 @@ export function incomingView(app, incoming, shelf) {
     dismiss: textButton("small", () => incoming.dismissEnded(), dismiss),
   };
   const list = h("ul", null);
-  const unfold = h("button", { type: "button", class: "quiet small", "aria-expanded": "false", onclick: () => {
+  const unfold = h("button", { class: "quiet small", "aria-expanded": "false", onclick: () => {
     unfolded = !unfolded;
     show(incoming.progress.value);
   } });
@@ -48,8 +47,7 @@ export function incomingView(app, incoming, shelf) {
   let rows = new Map();
   /** Those whose end was told. @type {Set<number>} */
   const told = new Set();
-  /** @type {ReturnType<typeof setTimeout> | undefined} */
-  let seen;
+  let seen = 0;
 
   incoming.progress.watch(show);
 
@@ -129,8 +127,7 @@ function noteOf(note) {
   const { notes } = words.shelf.incoming;
   if (note.kind === "alike") return notes.alike({ title: note.title });
   if (note.kind === "site") return notes.site({ count: note.count });
-  if (note.kind === "warning") return warningsOf(note.said).join(" ");
-  return note.kind === "left" ? omissionsOf(note.said).join(" ") : notes[note.kind];
+  return note.kind === "warning" || note.kind === "left" ? note.said.map(remarkOf).join(" ") : notes[note.kind];
 }
 
 /** @param {App} app @param {Incoming} incoming @param {Shelf} shelf */

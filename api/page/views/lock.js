@@ -11,17 +11,8 @@ const COMMAND = "citewell keys create --user NAME";
 /** Make what asks for a login or a key, and covers the page meanwhile. @param {App} app */
 export function lock(app) {
   const wrong = h("p", { class: "wrong", id: "key-wrong", role: "alert" });
-  const input = h(
-    "input",
-    {
-      type: "password",
-      id: "key",
-      autocomplete: "off",
-      spellcheck: "false",
-      required: true,
-      "aria-describedby": "key-wrong",
-    },
-  );
+  const unseen = { type: "password", autocomplete: "off", spellcheck: "false" };
+  const input = h("input", { id: "key", ...unseen, required: true, "aria-describedby": "key-wrong" });
   const enter = h("button", { class: "primary", type: "submit" }, words.lock.enter);
   const form = h("form", { onsubmit, hidden: true },
     h("p", { class: "brand" }, words.page.name),

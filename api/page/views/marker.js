@@ -49,10 +49,7 @@ export function marker(app, index, standing, pieces) {
   const said = [words.proof.verdicts[grade], change && words.proof.fresh[change]].filter((word) => word).join(", ");
   const shown = number(numbersOf(answer).get(index) ?? index);
   const sign = change ? CHANGES[change] : grade === "supported" ? SIGNS.supported : null;
-  const button = h(
-    "button",
-    {
-      type: "button",
+  const button = h("button", {
       class: `marker ${grade} ${change ?? ""}`.trim(),
       "aria-label": words.proof.marker({ number: shown, title, verdict: said }),
       "aria-expanded": isPassage ? null : "false",
@@ -99,10 +96,7 @@ export function marker(app, index, standing, pieces) {
 export function badge(standing, pieces) {
   const { verdict } = standing().claim;
   const lit = (/** @type {boolean} */ on) => () => pieces.forEach((piece) => piece.classList.toggle("shown", on));
-  const button = h(
-    "button",
-    {
-      type: "button",
+  const button = h("button", {
       class: `marker sign ${verdict}`,
       "aria-label": words.proof.badge({ verdict: words.proof.verdicts[verdict] }),
       "aria-expanded": "false",

@@ -1,6 +1,6 @@
 /** A button with a menu that opens from it. */
 
-import { h } from "../dom.js";
+import { change, h } from "../dom.js";
 import { icon } from "./icons.js";
 
 /** @typedef {{text: string, icon?: IconName, danger?: boolean, act: () => void}} Action */
@@ -18,18 +18,8 @@ const MARGIN = 8;
 export function menuButton(label, sign, entries) {
   /** @type {HTMLElement | null} */
   let open = null;
-  const button = h(
-    "button",
-    {
-      class: "quiet menu-button",
-      type: "button",
-      title: label,
-      "aria-label": label,
-      "aria-haspopup": "menu",
-      "aria-expanded": "false",
-    },
-    icon(sign),
-  );
+  const looks = { class: "quiet menu-button", title: label, "aria-label": label };
+  const button = h("button", { ...looks, "aria-haspopup": "menu", "aria-expanded": "false" }, icon(sign));
   // A press outside closes the menu before the click that follows; that click must not open it again.
   let pressedOpen = false;
   button.addEventListener("pointerdown", () => (pressedOpen = open !== null));
@@ -47,22 +37,23 @@ export function menuButton(label, sign, entries) {
     if (open) return open.hidePopover();
     const menu = h(
       "div",
-      { class: "menu", role: "menu", "aria-label": button.getAttribute("aria-label"), popover: "auto" },
+      { class: "menu", role: "menu", "aria-label": button.getAttribute("aria-label"), popover: "auto", ontoggle: toggled, onkeydown: move },
+      entries().map((entry) => ("act" in entry ? item(entry, close) : choice(entry, close))),
     );
-    menu.addEventListener("keydown", (event) => move(menu, event));
-    menu.append(...entries().map((entry) => ("act" in entry ? item(entry, close) : choice(entry, close))));
-    menu.addEventListener("toggle", (event) => {
-      if (/** @type {ToggleEvent} */ (event).newState === "open") return;
-      button.setAttribute("aria-expanded", "false");
-      open = null;
-      menu.remove();
-    });
     button.after(menu);
     open = menu;
     menu.showPopover();
     place(menu, button.getBoundingClientRect());
     button.setAttribute("aria-expanded", "true");
     items(menu)[0]?.focus();
+  }
+
+  /** @param {ToggleEvent} event */
+  function toggled({ newState }) {
+    if (newState === "open") return;
+    button.setAttribute("aria-expanded", "false");
+    open?.remove();
+    open = null;
   }
 
   /** @param {() => void} act */
@@ -76,38 +67,19 @@ export function menuButton(label, sign, entries) {
 
 /** @param {Action} action @param {(act: () => void) => void} close */
 function item({ text, icon: sign, danger, act }, close) {
-  const attributes = {
-    class: danger ? "quiet danger" : "quiet",
-    type: "button",
-    role: "menuitem",
-    tabindex: -1,
-    onclick: () => close(act),
-  };
+  const attributes = { class: danger ? "quiet danger" : "quiet", role: "menuitem", tabindex: -1, onclick: () => close(act) };
   return h("button", attributes, sign && icon(sign), text);
 }
 
 /** @param {Choice} choice @param {(act: () => void) => void} close */
 function choice({ label, options }, close) {
-  const made = options.map(({ text, lang, checked, act }) =>
-    h(
-      "button",
-      {
-        class: "quiet",
-        type: "button",
-        role: "menuitemradio",
-        tabindex: -1,
-        lang,
-        "aria-checked": String(checked),
-        onclick: () => close(act),
-      },
-      h("span", { class: "sign" }, checked && icon("check")),
-      text,
-    ),
-  );
-  return h("div", { class: "menu-group", role: "group", "aria-label": label },
-    h("p", { "aria-hidden": "true" }, label),
-    made,
-  );
+  const made = options.map(({ text, lang, checked, act }) => {
+    const button = item({ text, act }, close);
+    button.prepend(h("span", { class: "sign" }, checked && icon("check")));
+    change(button, { role: "menuitemradio", lang, "aria-checked": String(checked) });
+    return button;
+  });
+  return h("div", { class: "menu-group", role: "group", "aria-label": label }, h("p", { "aria-hidden": "true" }, label), made);
 }
 
 /** @param {HTMLElement} menu @returns {HTMLElement[]} */
@@ -115,8 +87,9 @@ function items(menu) {
   return [...menu.querySelectorAll("button")];
 }
 
-/** Move through the menu by keys. @param {HTMLElement} menu @param {KeyboardEvent} event */
-function move(menu, event) {
+/** Move through the menu by keys. @param {KeyboardEvent} event */
+function move(event) {
+  const menu = /** @type {HTMLElement} */ (event.currentTarget);
   const all = items(menu);
   const at = all.findIndex((each) => each === document.activeElement);
   const to = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: all.length - 1 }[event.key];

@@ -4,8 +4,8 @@ import { h } from "../dom.js";
 import { hasBearing } from "../text/worth.js";
 import { number } from "../words/format.js";
 import { words } from "../words/index.js";
-import { pointTo } from "./answer_sources.js";
-import { passageText, quotedFrom } from "./passage.js";
+import { readingOf } from "./answer_sources.js";
+import { passageText, quotedFrom, readingMarker } from "./passage.js";
 
 /** List what came nearest to an answer. @param {App} app @param {Answer} answer */
 export function nearestList(app, { nearest }) {
@@ -18,15 +18,8 @@ export function nearestList(app, { nearest }) {
 
 /** @param {App} app @param {Source} source @param {Source[]} among */
 function passageOf(app, source, among) {
-  const { document_id: documentId, title, index, excerpt, start } = source;
-  const own = among.filter((each) => each.document_id === documentId);
-  const read = () => app.read({ documentId, title, citations: own.map(pointTo), at: own.indexOf(source) });
-  const shown = number(index);
-  const way = h(
-    "button",
-    { type: "button", class: "marker quoted", "aria-label": words.proof.marker({ number: shown, title, verdict: words.proof.read }), onclick: read },
-    h("span", null, shown),
-  );
+  const { excerpt, start, passage } = source;
+  const from = quotedFrom(readingMarker(app, number(source.index), readingOf(source, among)), source, { ...source, ...passage });
   const bare = excerpt.includes(" | ") ? "" : passageText({ start, quote: excerpt }); // rows on one line say nothing
-  return [quotedFrom(way, source, { ...source, ...source.passage }), source.passage ? passageText(source.passage) : bare];
+  return [from, passage ? passageText(passage) : bare];
 }

@@ -50,7 +50,7 @@ async function list(app, body) {
   /** @param {Wire.NoteSummary} note */
   function row({ note_id: id, title, entries, shared }) {
     return h("li", null,
-      h("button", { type: "button", class: "quiet", onclick: () => showNotes(app, id) },
+      h("button", { class: "quiet", onclick: () => showNotes(app, id) },
         h("strong", { dir: "auto" }, title),
         h("span", { class: "muted" }, [said.entries({ count: entries }), shared && said.shared].filter(Boolean).join(" · ")),
       ),
@@ -73,8 +73,7 @@ async function one(app, dialog, body, id) {
   const back = textButton("quiet small", () => showNotes(app), icon("back"), said.all);
   /** What was typed and is not saved yet. @type {Wire.NoteChange} */
   let typed = {};
-  /** @type {ReturnType<typeof setTimeout> | undefined} */
-  let pause;
+  let pause = 0;
   const leave = () => void save(true);
   addEventListener("pagehide", leave);
   dialog.addEventListener("close", () => {

@@ -56,7 +56,7 @@ export function quotesOf(app, claims, sources) {
       quote && h("blockquote", { dir: "auto" }, passageText(citation)),
       h("figcaption", null,
         verdictMark(gradeOf(claim)),
-        place && h("button", { type: "button", class: "link", title: words.notes.read, dir: "auto", onclick: read }, place),
+        place && h("button", { class: "link", title: words.notes.read, dir: "auto", onclick: read }, place),
         change && h("span", { class: `since ${change}` }, icon(CHANGES[change]), words.proof.since[change]),
       ),
     )];

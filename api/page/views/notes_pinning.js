@@ -24,9 +24,9 @@ export async function pin(app, what) {
     const list = h("ul", null);
     fill(
       list,
-      h("li", null, h("button", { type: "button", class: "quiet", onclick: choose(begin) }, icon("add"), said.begin)),
+      h("li", null, h("button", { class: "quiet", onclick: choose(begin) }, icon("add"), said.begin)),
       own.map((/** @type {Wire.NoteSummary} */ note) =>
-        h("li", null, h("button", { type: "button", class: "quiet", dir: "auto", onclick: choose(() => add(note)) }, icon("pin"), note.title)),
+        h("li", null, h("button", { class: "quiet", dir: "auto", onclick: choose(() => add(note)) }, icon("pin"), note.title)),
       ),
     );
     dialog.append(list);

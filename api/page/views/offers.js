@@ -18,7 +18,7 @@ export function questionList(app, label, questions, titled = false) {
   const id = `questions-${(lists += 1)}`;
   const rows = questions.map(({ question, title }) =>
     h("li", null,
-      h("button", { type: "button", onclick: () => ask(app, question) },
+      h("button", { onclick: () => ask(app, question) },
         icon("quote"),
         h("span", null,
           h("span", { class: "asked", dir: "auto" }, question),

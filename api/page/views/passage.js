@@ -8,6 +8,7 @@ import { placeOf } from "../text/places.js";
 import { isReadable, readable, render } from "../text/reading.js";
 import { words } from "../words/index.js";
 import { dateOf, pathOf } from "./answer_sources.js";
+import { icon } from "./icons.js";
 
 /** @typedef {import("../text/highlighted.js").Quoted} Quoted */
 /** What is shown of a document; `text` is the same in Markdown.
@@ -49,6 +50,18 @@ export function quotedFrom(way, source, place, lead = `${words.proof.quotedFrom}
       ...dated(copy),
     ]),
   ));
+}
+
+/**
+ * Make the marker that reads a document at quotes of it.
+ * @param {App} app
+ * @param {string} shown The number of its source; nothing where it has none.
+ * @param {Reading} reading
+ */
+export function readingMarker(app, shown, reading) {
+  const label = words.proof.marker({ number: shown, title: reading.title, verdict: words.proof.read });
+  const onclick = () => app.read(reading);
+  return h("button", { class: "marker quoted", "aria-label": label, onclick }, shown ? h("span", null, shown) : icon("book"));
 }
 
 /** @param {Pick<Citation, "date" | "dated_by">} document */

@@ -1,6 +1,6 @@
 /** A question: what it was asked with, its versions, and the way to ask it in other words. */
 
-import { fill, h } from "../dom.js";
+import { change, fill, h } from "../dom.js";
 import { words } from "../words/index.js";
 import { fieldsAgain } from "./answer_outcome.js";
 import { icon, iconButton, textButton } from "./icons.js";
@@ -14,18 +14,8 @@ export function questionView(app, name) {
   /** @type {Turn | null} */
   let shown = null;
   const heading = h("h2", { class: "question", id: name, dir: "auto" });
-  const more = h(
-    "button",
-    {
-      type: "button",
-      class: "quiet small more",
-      "aria-expanded": "false",
-      "aria-controls": name,
-      hidden: true,
-      onclick: unfold,
-    },
-    words.conversation.more,
-  );
+  const more = textButton("quiet small more", unfold, words.conversation.more);
+  change(more, { "aria-expanded": "false", "aria-controls": name });
   const asked = h("div", { class: "asked-with" });
   const edit = iconButton("edit", words.conversation.edit, open);
   const versions = versionSwitch(app, words.conversation.versions.question);

@@ -5,7 +5,7 @@ import { change, fill, h } from "../dom.js";
 import { originalAddress } from "../text/addresses.js";
 import { addressOfQuote } from "../text/deep_links.js";
 import { languageOf } from "../text/languages.js";
-import { omissionsOf } from "../text/omissions.js";
+import { remarkOf } from "../text/said_of_files.js";
 import { partOf } from "../text/places.js";
 import { words } from "../words/index.js";
 import { said } from "../words/problems.js";
@@ -40,7 +40,7 @@ export function readerLinks(client) {
         address && link(address, words.reader.original),
         !client.isLink && link(new URL(own, client.home).href, words.reader.tab),
         original && download(document),
-        omissionsOf(left_out).map((omission) => h("span", { class: "omission" }, omission)),
+        left_out.map((omission) => h("span", { class: "omission" }, remarkOf(omission))),
       );
       element.hidden = false;
     },

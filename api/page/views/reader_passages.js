@@ -14,9 +14,7 @@ export function readerPassages(act) {
   const previous = iconButton("back", words.reader.previous, () => act.go(-1));
   const next = iconButton("next", words.reader.next, () => act.go(1));
   const place = h("span", { class: "which", role: "status" });
-  const ask = h(
-    "button",
-    { type: "button", class: "quiet small ask-quote", onclick: () => quote && act.ask?.(quote), hidden: !act.ask },
+  const ask = h("button", { class: "quiet small ask-quote", onclick: () => quote && act.ask?.(quote), hidden: !act.ask },
     words.reader.askQuote,
   );
   const row = h("div", { class: "passages", role: "group", "aria-label": words.reader.quotes },

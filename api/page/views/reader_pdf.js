@@ -127,8 +127,8 @@ export function readerPdf(client, onFailed) {
     const key = `${segment.segment_index}:${start}:${end}`;
     const signal = ended;
     const boxes = () => {
-      const known = places.get(key) ?? client.boxes(documentId, segment.segment_index, start, end, signal).then(
-        (found) => found.map(shareOf),
+      const known = places.get(key) ?? client.place(documentId, segment.segment_index, start, end, signal).then(
+        ({ boxes: found }) => found.map(shareOf),
         () => [],
       );
       places.set(key, known);

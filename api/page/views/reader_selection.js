@@ -58,7 +58,7 @@ export function readerSelection(scroller, segments, ask, between = "", pin) {
 
   /** @param {string} label @param {(text: string) => void} act */
   function selecting(label, act) {
-    return h("button", { type: "button", class: "primary small", onpointerdown: keep, onmousedown: keep, onclick }, label);
+    return h("button", { class: "primary small", onpointerdown: keep, onmousedown: keep, onclick }, label);
     function onclick() {
       getSelection()?.removeAllRanges();
       element.hidden = true;

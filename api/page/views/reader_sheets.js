@@ -5,6 +5,7 @@ import { words } from "../words/index.js";
 import { cellsOf } from "./layout_blocks.js";
 import { LaidOutText } from "./layout_text.js";
 import { mostMarked, scrollTo } from "./reader_stretches.js";
+import { roving } from "./roving.js";
 import { lettersOf } from "./sheet_letters.js";
 
 /** @typedef {import("./layout_blocks.js").Placed} Placed */
@@ -19,7 +20,8 @@ const HEIGHT = 1.9; // rem of a row, about
 
 /** Make the view. @param {Client} client @returns {View} */
 export function readerSheets(client) {
-  const tabs = h("div", { class: "tabs", role: "tablist", "aria-label": words.viewer.sheets, onkeydown });
+  const tabs = h("div", { class: "tabs", role: "tablist", "aria-label": words.viewer.sheets });
+  const settle = roving(tabs, "[role=tab]", { first: "[aria-selected=true]" });
   const grid = h("div", { class: "grid", role: "table" });
   const scroller = h("div", { class: "text sheets", tabindex: 0, role: "region", "aria-label": words.reader.text }, grid);
   const element = h("div", { class: "workbook" }, tabs, scroller);
@@ -71,7 +73,8 @@ export function readerSheets(client) {
     const sheet = sheets[at];
     if (!sheet || at === shown) return;
     shown = at;
-    [...tabs.children].forEach((tab, place) => change(tab, { "aria-selected": String(place === at), tabindex: place === at ? "0" : "-1" }));
+    [...tabs.children].forEach((tab, place) => change(tab, { "aria-selected": String(place === at) }));
+    settle();
     change(grid, { "aria-label": sheet.name || null });
     text.leaves = [];
     near.disconnect();
@@ -112,17 +115,6 @@ export function readerSheets(client) {
     return widths.length ? widths : [WIDEST];
   }
 
-  /** Choose a tab with the arrow keys. @param {KeyboardEvent} event */
-  function onkeydown(event) {
-    const ahead = getComputedStyle(tabs).direction === "rtl" ? -1 : 1;
-    const steps = { ArrowRight: ahead, ArrowLeft: -ahead, Home: -sheets.length, End: sheets.length };
-    const step = steps[/** @type {keyof steps} */ (event.key)];
-    if (!step) return;
-    event.preventDefault();
-    open(Math.min(Math.max(shown + step, 0), sheets.length - 1));
-    /** @type {HTMLElement | undefined} */ (tabs.children[shown])?.focus();
-  }
-
   return {
     element,
     scroller,
@@ -133,7 +125,7 @@ export function readerSheets(client) {
       const layout = await client.layout(document.document_id, signal);
       text = new LaidOutText(raw.segments);
       sheets = sheetsOf(layout.blocks.map((block) => ({ ...block, from: text.unit(block.start), to: text.unit(block.end) })), text);
-      fill(tabs, sheets.map(({ name }, at) => h("button", { type: "button", role: "tab", dir: "auto", onclick: () => open(at) }, name)));
+      fill(tabs, sheets.map(({ name }, at) => h("button", { role: "tab", dir: "auto", onclick: () => open(at), onfocus: () => open(at) }, name)));
       tabs.hidden = !sheets[0]?.name;
       shown = -1;
       fill(grid);

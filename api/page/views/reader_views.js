@@ -43,8 +43,8 @@ export function kindOf({ media_type: type, original }) {
  */
 export function readerViews(client, ask, pin) {
   const text = readerText();
-  /** @type {Partial<Record<Kind | "text", View>>} */
-  const views = { text };
+  /** @type {Partial<Record<Kind, Promise<View>>>} */
+  const views = {};
   const failed = h("p", { class: "fallback", role: "status", hidden: true });
   const element = h("div", { class: "views" }, failed, text.element);
   const choice = h("div", { class: "ways", role: "group", "aria-label": words.viewer.as, hidden: true });
@@ -75,13 +75,14 @@ export function readerViews(client, ask, pin) {
 
   /** @param {string} name @param {boolean} text */
   function way(name, text) {
-    return h("button", { type: "button", class: "small", "aria-pressed": String(text), onclick: () => choose(text) }, name);
+    return h("button", { class: "small", "aria-pressed": String(text), onclick: () => choose(text) }, name);
   }
 
   /** @param {View} view */
   function selectable(view) {
     const scroller = view.scroller ?? view.element;
     if (ask) scroller.append(readerSelection(scroller, view.segments, ask, view.between ?? "", pin));
+    return view;
   }
 
   /** @param {boolean} text */
@@ -91,18 +92,18 @@ export function readerViews(client, ask, pin) {
     void use(text ? null : kind);
   }
 
+  const makers = {
+    pdf: async () => (await import("./reader_pdf.js")).readerPdf(client, (error) => fallBack(error)),
+    layout: async () => (await import("./reader_layout.js")).readerLayout(client),
+    sheets: async () => (await import("./reader_sheets.js")).readerSheets(client),
+  };
+
   /** @param {Kind} wanted @returns {Promise<View>} */
-  async function made(wanted) {
-    const known = views[wanted];
-    if (known) return known;
-    const view = await {
-      pdf: async () => (await import("./reader_pdf.js")).readerPdf(client, (error) => fallBack(error)),
-      layout: async () => (await import("./reader_layout.js")).readerLayout(client),
-      sheets: async () => (await import("./reader_sheets.js")).readerSheets(client),
-    }[wanted]();
-    const other = (views[wanted] ??= view);
-    if (other === view) selectable(view);
-    return other;
+  function made(wanted) {
+    return (views[wanted] ??= makers[wanted]().then(selectable, (error) => {
+      delete views[wanted]; // the next call asks again
+      throw error;
+    }));
   }
 
   /** Show the document this way, null as text. @param {Kind | null} wanted */

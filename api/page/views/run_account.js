@@ -12,7 +12,7 @@ import { reasonOf } from "./answer_outcome.js";
 import { copyButton } from "./copying.js";
 import { judgedBy } from "./verdicts.js";
 
-/** @typedef {[string, (Node | string | null)[]]} Fact A name with what there is to say under it. */
+/** @typedef {[string, Child[]]} Fact A name with what there is to say under it. */
 
 const REDRAWN_MS = 500;
 
@@ -48,8 +48,8 @@ export function runAccount() {
     drawn = seen;
     const going = isLive(run);
     fill(table, tableOf(turn, run, going));
-    fill(facts, [...ended(turn, run), ...budget(turn, run, now, going), ...paid(turn, run), ...written(turn, run), ...assessed(turn)].flatMap(
-      ([name, told]) => [h("dt", null, name), h("dd", null, told.flatMap((each) => [each && h("p", null, each)]))],
+    fill(facts, factsOf(turn, run, now, going).flatMap(
+      ([name, told]) => [h("dt", null, name), h("dd", null, told.map((each) => each && h("p", null, each)))],
     ), h("dt", null, words.run.account.run), named);
   }
 
@@ -105,29 +105,34 @@ function spentOf(turn, run) {
   return spent;
 }
 
-/** @param {Turn} turn @param {RunView | null} run @returns {Fact[]} */
-function ended(turn, run) {
+/**
+ * Give the facts of a run, each of which there is something to say.
+ * @param {Turn} turn
+ * @param {RunView | null} run
+ * @param {number} now
+ * @param {boolean} going
+ * @returns {Fact[]}
+ */
+function factsOf(turn, run, now, going) {
   const { account, outcomes } = words.run;
-  const { failure } = run ?? { failure: null };
-  const outcome = turn.answer?.outcome ?? run?.answer.outcome;
-  const reason = turn.answer?.stopReason ?? run?.answer.stopReason;
-  /** @type {Fact[]} */
-  const facts = [];
-  if (outcome) facts.push([account.outcome, [outcomes[outcome] ?? outcome]]);
-  if (failure) facts.push([account.reason, [said(failure), advice(failure) || null]]);
-  else if (reason) facts.push([account.reason, [reasonOf(reason) || reason]]);
-  return facts;
-}
-
-/** @param {Turn} turn @param {RunView | null} run @param {number} now @param {boolean} going @returns {Fact[]} */
-function budget(turn, run, now, going) {
-  const { account } = words.run;
+  const { answer } = turn;
+  const failure = run?.failure;
+  const outcome = answer?.outcome ?? run?.answer.outcome;
+  const reason = answer?.stopReason ?? run?.answer.stopReason;
+  const family = answer?.family || run?.answer.family;
+  const cost = turn.cost ?? run?.cost;
   const ms = took(turn, run, now);
   /** @type {Fact[]} */
-  const facts = ms === null ? [] : [[going ? account.soFar : account.elapsed, [duration(ms)]]];
-  const left = leftOf(turn, run, now);
-  if (left.length) facts.push([account.budget, left]);
-  return facts;
+  const facts = [
+    [account.outcome, [outcome && (outcomes[outcome] ?? outcome)]],
+    [account.reason, failure ? [said(failure), advice(failure)] : [reason && (reasonOf(reason) || reason)]],
+    [going ? account.soFar : account.elapsed, [ms !== null && duration(ms)]],
+    [account.budget, leftOf(turn, run, now)],
+    [account.cost, cost ? paid(cost) : []],
+    [account.model, [family === "extractive" ? withoutModel(answer) : run?.model || family]],
+    [account.assessment, answer ? assessed(answer) : []],
+  ];
+  return facts.filter(([, lines]) => lines.some(Boolean));
 }
 
 /** Say what is left of the budget; how many calls were made is told at the end only. @param {Turn} turn @param {RunView | null} run @param {number} now */
@@ -150,43 +155,31 @@ function leftOf(turn, run, now) {
   return lines;
 }
 
-/** What the run cost, where its models have prices. @param {Turn} turn @param {RunView | null} run @returns {Fact[]} */
-function paid(turn, run) {
+/** Say what the run cost, as far as its models have prices. @param {Cost} cost */
+function paid({ amount, currency, estimated, unpriced }) {
   const { account } = words.run;
-  const cost = turn.cost ?? run?.cost;
-  if (!cost) return [];
-  const amount = money(cost.amount, cost.currency);
-  const { unpriced } = cost;
-  return [[account.cost, [
-    cost.estimated ? account.about({ amount }) : amount,
-    unpriced.length ? account.unpriced({ models: unpriced.join(words.answer.worth.comma) }) : null,
-  ]]];
+  const sum = money(amount, currency);
+  return [
+    estimated ? account.about({ amount: sum }) : sum,
+    unpriced.length > 0 && account.unpriced({ models: unpriced.join(words.answer.worth.comma) }),
+  ];
 }
 
-/** @param {Turn} turn @param {RunView | null} run @returns {Fact[]} */
-function written(turn, run) {
-  const { account } = words.run;
-  const family = turn.answer?.family || run?.answer.family;
-  if (family === "extractive") return [[account.model, [withoutModel(turn)]]];
-  return run?.model || family ? [[account.model, [run?.model || family || null]]] : [];
-}
-
-/** Say who wrote an answer without a model: small talk and lists quote nothing. @param {Turn} turn */
-function withoutModel({ answer }) {
+/** Say who wrote an answer without a model: small talk and lists quote nothing. @param {Answer | null} answer */
+function withoutModel(answer) {
   const { account } = words.run;
   if (answer?.stopReason === "answered_from_catalogue") return account.listed;
   return !answer || quotesIn(answer) ? account.quotes : account.fixed;
 }
 
-/** @param {Turn} turn @returns {Fact[]} */
-function assessed({ answer }) {
-  const known = answer?.assessment;
+/** @param {Answer} answer */
+function assessed(answer) {
+  const { assessment: known, sections } = answer;
   if (!known) return [];
-  const { account } = words.run;
-  const opinion = known.model_score === null ? null : account.opinion({ share: percent(known.model_score) });
+  const { model_score: score, answerhood: chance = null } = known;
   const { line, more } = assessment(known, gradesOf(answer).quoted ?? 0);
-  const chance = known.answerhood ?? null;
-  const likely = chance === null ? null : capital(words.answer.answerhood.likely({ chance: percent(chance) }));
-  const judges = new Set(answer.sections.flatMap(({ claims }) => (claims ?? []).flatMap(({ judge }) => (judge ? judgedBy(judge) : []))));
-  return [[account.assessment, [capital(line), ...more, likely, opinion, ...judges]]];
+  const likely = chance !== null && capital(words.answer.answerhood.likely({ chance: percent(chance) }));
+  const opinion = score !== null && words.run.account.opinion({ share: percent(score) });
+  const judges = new Set(sections.flatMap(({ claims }) => (claims ?? []).flatMap(({ judge }) => (judge ? judgedBy(judge) : []))));
+  return [capital(line), ...more, likely, opinion, ...judges];
 }

@@ -1,9 +1,10 @@
-/** What opens under a run's line: its sources, its steps, its thinking and its account. */
+/** What opens under a run's line: its sources, its steps, its way through the graph, its thinking and its account. */
 
 import { fill, h } from "../dom.js";
 import { words } from "../words/index.js";
 import { sourceList } from "./answer_sources.js";
 import { runAccount } from "./run_account.js";
+import { readNodes, runGraph } from "./run_graph.js";
 import { runSteps } from "./run_steps.js";
 
 /** @typedef {import("./run_replay.js").Replayed} Replayed */
@@ -12,30 +13,48 @@ import { runSteps } from "./run_steps.js";
 export function runBody(app) {
   const note = h("p", { class: "run-note" });
   const [steps, thinking, account] = [runSteps(), thinkingView(), runAccount()];
+  const way = h("div", { class: "run-way" }, steps.element);
+  /** @type {ReturnType<typeof runGraph> | null} */
+  let graph = null;
+  /** @type {RunView | null} */
+  let shown = null;
   const sources = h("div", { class: "all-sources" });
   /** @type {Answer | null} */
   let listed = null;
   const element = h("div", { class: "run-body", role: "group", "aria-label": words.run.label },
     sources,
     note,
-    steps.element,
+    way,
     thinking.element,
     account.element,
   );
   return {
     element,
 
+    /** Draw the graph where it can be had; the steps are there without it. */
+    async opened() {
+      const nodes = graph ? [] : await readNodes(app.client);
+      if (graph || !nodes.length) return;
+      graph = runGraph(nodes);
+      way.append(graph.element);
+      if (shown) graph.show(shown);
+    },
+
     /** @param {Turn} turn @param {Replayed} state */
     show(turn, state) {
       const { run } = turn;
+      shown = run;
       element.hidden = run?.status === "queued";
       if (turn.answer !== listed && turn.answer?.outcome) fill(sources, sourceList(app, turn.answer));
       listed = turn.answer;
       const said = noteOf(run, state);
       fill(note, said);
       note.hidden = !said;
-      steps.element.hidden = !run?.steps.length;
-      if (run) steps.show(run);
+      way.hidden = !run?.steps.length;
+      if (run) {
+        steps.show(run);
+        graph?.show(run);
+      }
       thinking.show(run?.thinking ?? "");
       account.show(turn, run, Date.now());
     },

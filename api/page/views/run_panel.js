@@ -31,8 +31,7 @@ export function runPanel(app) {
   /** Whether the user wants it open; null where they have not said. */
   let chosen = /** @type {boolean | null} */ (null);
   let spoken = "";
-  /** @type {ReturnType<typeof setInterval> | undefined} */
-  let ticking;
+  let ticking = 0;
 
   /** @param {boolean} was Whether it was live before. */
   function speak(was) {
@@ -76,7 +75,7 @@ export function runPanel(app) {
   function tick() {
     if (live && element.isConnected) return draw();
     clearInterval(ticking);
-    ticking = undefined;
+    ticking = 0;
   }
 
   /** @param {typeof import("./run_body.js")} module */
@@ -94,7 +93,10 @@ export function runPanel(app) {
     fill(time, ms !== null && duration(ms));
     if (!element.open) return body?.element.remove();
     if (!body) return void later(app, () => import("./run_body.js"), prepare); // who opens none need not load it
-    if (!body.element.isConnected) element.append(body.element);
+    if (!body.element.isConnected) {
+      element.append(body.element);
+      void body.opened();
+    }
     body.show(turn, replay.state);
   }
 
@@ -113,7 +115,7 @@ export function runPanel(app) {
       }
       draw();
       speak(was ?? false);
-      if (live && ticking === undefined) ticking = setInterval(tick, TICK_MS);
+      if (live && !ticking) ticking = setInterval(tick, TICK_MS);
     },
     leave: replay.leave,
   };

@@ -14,9 +14,7 @@ export function documentScope(app) {
   const { selection } = app;
   const text = h("span", { class: "name", dir: "auto" });
   const lost = h("span", { class: "lost" });
-  const open = h(
-    "button",
-    { type: "button", class: "small scope", "aria-controls": "shelf", onclick: () => app.showLibrary() },
+  const open = h("button", { class: "small scope", "aria-controls": "shelf", onclick: () => app.showLibrary() },
     icon("book"),
     text,
     lost,

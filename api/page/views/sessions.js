@@ -1,10 +1,10 @@
 /** The sessions, to open one, to find one, or to begin another. On narrow windows they are a drawer. */
 
 import { change, fill, h } from "../dom.js";
+import { logOut } from "../state/account.js";
 import { addressed } from "../state/app.js";
 import { words } from "../words/index.js";
 import { said } from "../words/problems.js";
-import { account } from "./account.js";
 import { icon, iconButton, textButton } from "./icons.js";
 import { menuButton } from "./menu.js";
 import { followNotes, showNotes } from "./notes_place.js";
@@ -42,11 +42,10 @@ export function sessionsView(app) {
   const element = h("nav", { class: "sessions", id: "sessions", "aria-label": words.sessions.label, onkeydown: put },
     top,
     h("div", { class: "sessions-list" }, groups.element, failed, more),
-    account(app),
+    accountLine(app),
   );
 
-  /** @type {ReturnType<typeof setTimeout> | undefined} */
-  let typing;
+  let typing = 0;
 
   /** @param {KeyboardEvent} event */
   function put(event) {
@@ -161,6 +160,19 @@ function workspaceChooser(app) {
     element.hidden = names.length < 2;
     name.textContent = name.title = current;
     change(button, { "aria-label": words.sessions.workspace({ name: current }) });
+  });
+  return element;
+}
+
+/** Make the line of who is logged in; whoever brought a key, or is alone on this machine, knows. @param {App} app */
+function accountLine(app) {
+  const name = h("p", { dir: "auto" });
+  const leave = textButton("quiet small", () => void app.attempt(() => logOut(app)), words.account.logOut);
+  const element = h("div", { class: "account", role: "group", "aria-label": words.account.label }, name, leave);
+  app.person.watch((person) => {
+    leave.hidden = person?.by !== "login";
+    element.hidden = leave.hidden && person?.by !== "proxy";
+    name.textContent = name.title = person?.name ?? "";
   });
   return element;
 }

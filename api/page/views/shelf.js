@@ -70,8 +70,7 @@ export async function shelf(app, place) {
     shelfTexts(app, documents, actions),
   );
   place.replaceChildren(element, dropTarget(app, incoming));
-  /** @type {ReturnType<typeof setTimeout> | undefined} */
-  let settling;
+  let settling = 0;
 
   documents.summary.watch((summary) => {
     count.textContent = summary ? number(summary.documents) : "";

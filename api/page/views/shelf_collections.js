@@ -111,7 +111,7 @@ export function shelfCollections(app, shelf, home) {
     const facts = [said.holds({ count: documents }), shared && (yours ? said.forAll : said.by({ who: made_by }))];
     const look = h(
       "button",
-      { type: "button", class: "quiet look", "aria-pressed": String(shown), title: said.only({ name }), onclick: () =>
+      { class: "quiet look", "aria-pressed": String(shown), title: said.only({ name }), onclick: () =>
         void shelf.look({ collection: shown ? "" : collection_id }) },
       h("span", { class: "name", dir: "auto" }, name),
       h("span", { class: "muted" }, facts.filter(Boolean).join(" · ")),

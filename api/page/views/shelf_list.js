@@ -7,17 +7,14 @@ import { textButton } from "./icons.js";
 import { shelfRow } from "./shelf_row.js";
 
 /** @typedef {import("../state/shelf.js").Shelf} Shelf */
-/** @typedef {ReturnType<typeof shelfRow>} MadeRow */
 
 const AROUND = 6; // rows that are made beyond those in sight
 const ROW_REM = 3.5; // the height of each, as shelf.css has it
 
 /** Make the list. @param {App} app @param {Shelf} shelf @param {import("./shelf.js").Actions} actions */
 export function shelfList(app, shelf, actions) {
-  /** @type {Map<number, MadeRow>} */
+  /** @type {Map<number, ReturnType<typeof shelfRow>>} */
   const shown = new Map();
-  /** @type {MadeRow[]} */
-  const spare = [];
   /** The row that the focus is on, or goes to. */
   let active = 0;
   /** The row that was ticked last, where a stretch begins. */
@@ -60,17 +57,27 @@ export function shelfList(app, shelf, actions) {
       if (at < rows && row.element.contains(document.activeElement)) continue; // else the focus would be lost
       row.element.remove();
       shown.delete(at);
-      spare.push(row);
     }
     for (let at = from; at < to; at += 1) {
-      if (!shown.has(at)) shown.set(at, spare.pop() ?? shelfRow(actions, { ticked, onfocus, dragged }));
+      if (!shown.get(at)?.shows(shelf.row(at))) put(at, height);
     }
-    let next = body.firstChild;
-    for (const [at, row] of [...shown].sort(([one], [other]) => one - other)) {
-      row.show(at, shelf.row(at), height, at === active, (id) => app.selection.has(id));
-      if (row.element === next) next = next.nextSibling;
-      else body.insertBefore(row.element, next);
+    for (const [at, row] of shown) {
+      row.tick((id) => app.selection.has(id));
+      row.activate(at === active);
     }
+  }
+
+  /** Make a row, in the place of the one that was there, or where it stands among the others. @param {number} at @param {number} height */
+  function put(at, height) {
+    const row = shelfRow(actions, { ticked, onfocus, dragged }, at, shelf.row(at));
+    const before = shown.get(at);
+    const focused = before?.controls.findIndex((each) => each === document.activeElement) ?? -1;
+    row.element.style.transform = `translateY(${at * height}px)`;
+    shown.set(at, row);
+    const next = Math.min(...[...shown.keys()].filter((each) => each > at));
+    if (before) before.element.replaceWith(row.element);
+    else body.insertBefore(row.element, shown.get(next)?.element ?? null);
+    row.controls[focused]?.focus({ preventScroll: true });
   }
 
   /** Say what there is instead of rows, and how many were found. */

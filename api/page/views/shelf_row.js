@@ -1,6 +1,6 @@
 /** A row of the shelf: a document, the head of a folder, or one that is still being read. */
 
-import { change, fill, h } from "../dom.js";
+import { change, h } from "../dom.js";
 import { moment } from "../words/format.js";
 import { words } from "../words/index.js";
 import { icon, iconButton } from "./icons.js";
@@ -9,31 +9,37 @@ import { DRAGGED } from "./shelf_collections.js";
 /** @typedef {import("../state/shelf.js").Row} Row */
 
 /**
- * Make a row, to be shown as any and as another later.
+ * Make a row; another stands in its place where what it shows is another.
  * @param {import("./shelf.js").Actions} actions
  * @param {{ticked: (at: number, on: boolean, stretch: boolean) => void, onfocus: (at: number) => void,
  *   dragged: (id: string) => string[]}} told
+ * @param {number} at Its number.
+ * @param {Row} row
  */
-export function shelfRow(actions, told) {
-  let at = -1;
-  /** @type {Row} */
-  let row = null;
-  /** Whether it was shown at all, since a row that is being read is nothing. */
-  let filled = false;
-  const box = h("input", { type: "checkbox", tabindex: -1, onclick });
-  const title = h("button", { type: "button", class: "name", dir: "auto", tabindex: -1, onclick: read });
-  const facts = h("span", { class: "facts muted" });
+export function shelfRow(actions, told, at, row) {
+  const document = row && "document" in row ? row.document : null;
+  const folder = row && "folder" in row ? row : null;
+  const { noFolder, loading, readTitle, deleteTitle, tickFolder } = words.shelf;
+  const name = document ? document.title : folder ? folder.folder || noFolder : "";
+  const title = h("button", {
+    class: "name", dir: "auto", disabled: !document, title: row && name, onclick: read,
+    "aria-label": document ? readTitle({ title: name }) : row ? null : loading,
+  }, name);
+  const facts = document ? factsOf(document) : folder && words.shelf.count({ count: folder.documents });
+  const box = h("input", { type: "checkbox", "aria-label": name, hidden: !document, onclick });
+  const about = iconButton("more", words.collections.menu({ name }), () => document && actions.about(document), "quiet small");
   const remove = iconButton("trash", words.shelf.delete, erase, "quiet small writes");
-  const about = iconButton("more", "", card, "quiet small");
-  for (const each of [about, remove]) change(each, { tabindex: -1 });
-  const all = h("button", { type: "button", class: "small", tabindex: -1, onclick: tickAll }, words.shelf.tickAll);
-  const element = h(
-    "div",
-    { class: "row", role: "row", tabindex: -1, draggable: "true", onfocusin: () => told.onfocus(at), ondragstart },
+  const all = h("button", { class: "small", hidden: !folder, "aria-label": tickFolder({ folder: name }), onclick: tickAll }, words.shelf.tickAll);
+  change(remove, { "aria-label": deleteTitle({ title: name }) });
+  about.hidden = remove.hidden = !document;
+  const attributes = { class: folder ? "row head" : "row", role: "row", "aria-rowindex": at + 1, "aria-busy": row ? null : "true" };
+  const element = h("div", { ...attributes, draggable: "true", onfocusin: () => told.onfocus(at), ondragstart },
     h("span", { role: "gridcell" }, box),
-    h("span", { role: "gridcell", class: "what" }, title, facts),
+    h("span", { role: "gridcell", class: "what" }, title, h("span", { class: "facts muted" }, facts)),
     h("span", { role: "gridcell", class: "doing" }, about, remove, all),
   );
+  const controls = [element, box, title, about, remove, all];
+  for (const each of controls) each.tabIndex = -1;
 
   /** @param {MouseEvent} event */
   function onclick(event) {
@@ -41,93 +47,52 @@ export function shelfRow(actions, told) {
   }
 
   function tickAll() {
-    if (row && "folder" in row) void actions.tickAll(row.folder);
+    if (folder) void actions.tickAll(folder.folder);
   }
 
   function read() {
-    if (row && "document" in row) actions.read(row.document);
+    if (document) actions.read(document);
   }
 
-  function card() {
-    if (row && "document" in row) actions.about(row.document);
+  function erase() {
+    if (document) void actions.delete([document]);
   }
 
   /** Take it along, or all that are ticked where it is one of them. @param {DragEvent} event */
   function ondragstart(event) {
-    if (!row || !("document" in row) || !event.dataTransfer) return event.preventDefault();
-    event.dataTransfer.setData(DRAGGED, told.dragged(row.document.document_id).join(" "));
+    if (!document || !event.dataTransfer) return event.preventDefault();
+    event.dataTransfer.setData(DRAGGED, told.dragged(document.document_id).join(" "));
     event.dataTransfer.effectAllowed = "copy";
-  }
-
-  function erase() {
-    if (row && "document" in row) void actions.delete([row.document]);
-  }
-
-  /** @param {Row} now */
-  function become(now) {
-    row = now;
-    filled = true;
-    element.classList.toggle("head", Boolean(row && "folder" in row));
-    change(element, { "aria-busy": row ? null : "true" });
-    title.disabled = !(row && "document" in row);
-    remove.hidden = about.hidden = title.disabled;
-    box.hidden = title.disabled;
-    all.hidden = !(row && "folder" in row);
-    if (row && "document" in row) {
-      const { document } = row;
-      title.textContent = document.title;
-      change(title, { "aria-label": words.shelf.readTitle({ title: document.title }), title: document.title });
-      change(box, { "aria-label": document.title });
-      change(remove, { "aria-label": words.shelf.deleteTitle({ title: document.title }) });
-      change(about, { "aria-label": words.collections.menu({ name: document.title }), title: words.collections.menu({ name: document.title }) });
-      fill(facts, factsOf(document));
-    } else if (row) {
-      const name = row.folder || words.shelf.noFolder;
-      title.textContent = name;
-      change(title, { "aria-label": null, title: name });
-      change(all, { "aria-label": words.shelf.tickFolder({ folder: name }) });
-      fill(facts, words.shelf.count({ count: row.documents }));
-    } else {
-      title.textContent = "";
-      change(title, { "aria-label": words.shelf.loading, title: null });
-      fill(facts);
-    }
   }
 
   return {
     element,
-    /**
-     * @param {number} place Its number.
-     * @param {Row} now
-     * @param {number} height In pixels.
-     * @param {boolean} isActive Whether the focus goes to it.
-     * @param {(id: string) => boolean} isTicked
-     */
-    show(place, now, height, isActive, isTicked) {
-      if (place !== at) {
-        at = place;
-        element.style.transform = `translateY(${at * height}px)`;
-        change(element, { "aria-rowindex": at + 1 });
-      }
-      if (!filled || !same(now, row)) become(now);
-      const on = Boolean(row && "document" in row && isTicked(row.document.document_id));
-      if (box.checked !== on) box.checked = on;
-      change(element, { "aria-selected": row && "document" in row ? String(on) : null });
-      this.activate(isActive);
+    /** What in it the focus can be on. */
+    controls,
+    /** Tell whether it shows this. @param {Row} now */
+    shows(now) {
+      if (row === null || now === null) return row === now;
+      if ("document" in row) return "document" in now && row.document === now.document;
+      return "folder" in now && row.folder === now.folder && row.documents === now.documents;
     },
-    /** @param {boolean} isActive */
+    /** @param {(id: string) => boolean} isTicked */
+    tick(isTicked) {
+      box.checked = document !== null && isTicked(document.document_id);
+      change(element, { "aria-selected": document && String(box.checked) });
+    },
+    /** Let the focus come to it, or to none of it. @param {boolean} isActive */
     activate(isActive) {
-      if (element.tabIndex !== (isActive ? 0 : -1)) element.tabIndex = isActive ? 0 : -1;
+      element.tabIndex = isActive ? 0 : -1;
     },
     /** Do what a key means on it. @param {KeyboardEvent} event @returns {boolean} Whether it means anything. */
     press(event) {
       const own = event.target === element;
-      const controls = /** @type {HTMLElement[]} */ ([element, box, title, about, remove, all].filter((each) => each.checkVisibility() && !each.matches(":disabled")));
-      const stands = controls.indexOf(/** @type {HTMLElement} */ (event.target));
+      const there = controls.filter((each) => each.checkVisibility() && !each.matches(":disabled"));
+      const stands = there.findIndex((each) => each === event.target);
       const onward = getComputedStyle(element).direction === "rtl" ? -1 : 1;
       const step = { ArrowRight: onward, ArrowLeft: -onward }[event.key];
-      if (step) controls[Math.max(0, Math.min(stands + step, controls.length - 1))]?.focus();
-      else if (own && event.key === " " && !all.hidden) tickAll();
+      if (step) there[Math.max(0, Math.min(stands + step, there.length - 1))]?.focus();
+      else if (own && event.key === " " && folder) tickAll();
       else if (own && event.key === " ") box.dispatchEvent(new MouseEvent("click", { bubbles: true, cancelable: true, shiftKey: event.shiftKey }));
       else if (own && event.key === "Enter") read();
       else if (own && event.key === "Delete") erase();
@@ -135,13 +100,6 @@ export function shelfRow(actions, told) {
       return true;
     },
   };
-}
-
-/** @param {Row} one @param {Row} other */
-function same(one, other) {
-  if (one === null || other === null) return one === other;
-  if ("document" in one) return "document" in other && one.document === other.document;
-  return "folder" in other && one.folder === other.folder && one.documents === other.documents;
 }
 
 /** Name the kind of a file; nothing where it is none that people know by name. @param {string} mediaType */

@@ -37,9 +37,7 @@ export function shelfTexts(app, shelf, actions) {
     });
     boxes.set(document_id, box);
     const heading = pathOf(source);
-    const read = h(
-      "button",
-      { type: "button", class: "quiet", dir: "auto", onclick: () => actions.read(source, source) },
+    const read = h("button", { class: "quiet", dir: "auto", onclick: () => actions.read(source, source) },
       h("span", { class: "seen-by-readers-only" }, words.shelf.readTitle({ title })),
       h("b", null, heading ? `${title} · ${heading}` : title),
       h("q", null, excerpt),

@@ -19,7 +19,7 @@ export function shelfTicks(app, shelf, actions, put) {
   const said = h("p", { class: "said", role: "status" });
   const clear = h(
     "button",
-    { type: "button", class: "small", "aria-label": words.shelf.clearLabel, onclick: () => void app.attempt(() => selection.save([], [])) },
+    { class: "small", "aria-label": words.shelf.clearLabel, onclick: () => void app.attempt(() => selection.save([], [])) },
     words.shelf.clear,
   );
   const remove = iconButton("trash", words.shelf.delete, () => void actions.delete(selection.pages.value.filter((page) => !page.gone)), "quiet small writes");
@@ -70,10 +70,10 @@ export function shelfTicks(app, shelf, actions, put) {
 /** Make the buttons of what can be made of documents, which are there while few enough are ticked. @param {App} app */
 function studyButtons(app) {
   const there = () => app.selection.pages.value.filter((page) => !page.gone).map((page) => page.document_id);
-  const compare = textButton("small", () =>
-    void later(app, () => import("./comparison.js"), (comparison) => comparison.compare(app, there())), words.studies.compare);
-  const cards = textButton("small", () =>
-    void later(app, () => import("./flashcards.js"), ({ flashcards }) => flashcards(app, there())), words.studies.make);
+  /** @param {"compare" | "flashcards"} what */
+  const making = (what) => () => void later(app, () => import("./studies.js"), (studies) => studies[what](app, there()));
+  const compare = textButton("small", making("compare"), words.studies.compare);
+  const cards = textButton("small", making("flashcards"), words.studies.make);
   const element = h("div", { class: "line studies" }, compare, cards);
   app.selection.pages.watch(() => {
     const count = there().length;

@@ -16,8 +16,7 @@ const TYPING_MS = 200; // that a search waits for the next letter
  * @param {{element: HTMLElement, enter: () => boolean}} list What the arrow down leads into.
  */
 export function shelfTools(shelf, list) {
-  /** @type {ReturnType<typeof setTimeout> | undefined} */
-  let typing;
+  let typing = 0;
   const search = h(
     "input",
     { type: "search", "aria-label": words.shelf.search, placeholder: words.shelf.search, oninput, onkeydown },

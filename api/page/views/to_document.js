@@ -15,7 +15,7 @@ export function toDocument(app, narrow) {
   /** @type {Reading | null} */
   let last = null;
   const title = h("span", { class: "name", dir: "auto" });
-  const bar = h("button", { type: "button", class: "to-document", hidden: true, onclick: onward }, icon("page"), title, icon("next"));
+  const bar = h("button", { class: "to-document", hidden: true, onclick: onward }, icon("page"), title, icon("next"));
 
   function onward() {
     if (last) app.read({ ...last, isReturned: true });

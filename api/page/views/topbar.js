@@ -21,9 +21,7 @@ export function topbar(app) {
   const opener = iconButton("menu", words.sessions.open, () => app.sessionsOpen.set(true), "quiet narrow-only");
   change(opener, { "aria-controls": "sessions" });
   app.sessionsOpen.watch((open) => change(opener, { "aria-expanded": String(open) }));
-  const documents = h(
-    "button",
-    { class: "quiet", type: "button", "aria-controls": "shelf", onclick: () => app.toggleLibrary() },
+  const documents = h("button", { class: "quiet", "aria-controls": "shelf", onclick: () => app.toggleLibrary() },
     icon("book"),
     h("span", { class: "wide-only" }, words.shelf.label),
   );

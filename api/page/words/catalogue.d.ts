@@ -1,5 +1,5 @@
 /** The words of the page by their keys, made from the English ones by `make page`. */
-export interface Catalogue {
+export interface Words {
   page: {
     name: string;
     claim: string;
@@ -383,6 +383,7 @@ export interface Catalogue {
     cut: string;
     colon: (values: { said: string | number; more: string | number }) => string;
     steps: string;
+    graph: string;
     thinking: string;
     nodes: {
       decide_retrieval: string;

@@ -3,7 +3,7 @@
 import en from "./en.json" with { type: "json" };
 import { spoken } from "./messages.js";
 
-/** @typedef {import("./catalogue.js").Catalogue} Words Every language has all of it. */
+/** @typedef {import("./catalogue.js").Words} Words Every language has all of it. */
 /** @typedef {"en" | "vi" | "zh" | "ar"} Language */
 
 /** @type {Record<Language, string>} Each in its own words. */

@@ -22,8 +22,9 @@ export function spoken(catalogue, locale) {
   const said = (part) => {
     if (typeof part !== "string") return spoken(part, locale);
     if (!part.includes("{")) return part;
-    const message = parsed(part);
-    return (/** @type {Values} */ values) => written(message, values, locale);
+    /** @type {Message | undefined} */
+    let message;
+    return (/** @type {Values} */ values) => written((message ??= parsed(part)), values, locale);
   };
   return Object.fromEntries(Object.entries(catalogue).map(([key, part]) => [key, said(part)]));
 }

@@ -12,7 +12,7 @@ export const FOLDERS = [WORDS, new URL("embed/", WORDS)];
 /** Give the module of types for the catalogue of a folder. @param {URL} folder */
 export async function typesOf(folder) {
   const english = JSON.parse(await readFile(new URL("en.json", folder), "utf8"));
-  return `${HEAD}export interface Catalogue ${typed(english)}\n`;
+  return `${HEAD}export interface Words ${typed(english)}\n`;
 }
 
 function typed(part, indent = "") {

@@ -1,5 +1,5 @@
 /** The words of the page by their keys, made from the English ones by `make page`. */
-export interface Catalogue {
+export interface Words {
   ask: string;
   title: string;
   field: string;
