@@ -489,10 +489,7 @@ export type Flashcard = {
   answer: StudyAnswer;
 };
 
-/**
- * Cards, and how many more were left out since a check was not passed or time was up. `by` says who asks: a model, or
- * the documents themselves.
- */
+/** Cards, asked by a model or the documents themselves, and how many were left out unchecked or for want of time. */
 export type Flashcards = {
   by: "model" | "documents";
   cards: Flashcard[];
@@ -1072,10 +1069,7 @@ export type Place = {
   end: number;
 };
 
-/**
- * A rectangle on a page as it is shown, in points from the upper left corner. `width` and `height` are those of the
- * page.
- */
+/** A rectangle on a page of some width and height as shown, in points from the upper left corner. */
 export type PlaceBox = {
   page_idx: number;
   left: number;
@@ -1930,10 +1924,7 @@ export type TypeCount = {
   documents: number;
 };
 
-/**
- * A text that a document has, or had until `replaced_at`. `changed_by` is the user who stored it, None if that was
- * before it was kept.
- */
+/** A text that a document has, or had until `replaced_at`; `changed_by` is None where that is not known. */
 export type Version = {
   version: number;
   title: string;

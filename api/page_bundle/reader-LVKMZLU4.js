@@ -1,1 +1,0 @@
-import{a}from"./chunk-FXF4S3KA.js";import"./chunk-QR5BYQYT.js";import"./chunk-I46IRH7Q.js";import"./chunk-VYPTQO43.js";import"./chunk-K3RRQAVY.js";import"./chunk-TFMHGPPT.js";import"./chunk-6XSPTAQI.js";export{a as reader};
