@@ -16,13 +16,14 @@ from graph.events import AnyEvent
 from tests.api.conftest import new_session
 from tests.api.reading import events_of
 from tests.api.serving import client_of
+from tests.conftest import BARE
 from tests.fakes import MemoryLibrary, ScriptedFamily, resources
 from tools.settings import AuthSettings, Settings
 
 
-@pytest.fixture
-def description(settings: Settings) -> dict[str, Any]:
-    return create_app(settings).openapi()
+@pytest.fixture(scope="module")
+def description() -> dict[str, Any]:
+    return create_app(BARE).openapi()
 
 
 def test_every_event_is_described_under_its_own_type(description: dict[str, Any]) -> None:

@@ -6,6 +6,7 @@ import pytest
 
 from graph.entrypoint import Citewell, open_citewell
 from graph.evidence import Identity
+from tests.conftest import settings_over
 from tests.graph.asking import Asked
 from tools.library.ingestion import NewDocument
 from tools.settings import Settings
@@ -47,9 +48,9 @@ CHINESE = """# 清河图书馆须知
 """
 
 
-@pytest.fixture
-async def library(settings: Settings) -> AsyncIterator[Citewell]:
-    async with open_citewell(settings) as opened:
+@pytest.fixture(scope="module")
+async def library(shared_database_url: str, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Citewell]:
+    async with open_citewell(settings_over(shared_database_url, tmp_path_factory.mktemp("library"))) as opened:
         for place, text in enumerate((LEAVE, HOUSE, BUS, VIETNAMESE, CHINESE)):
             await opened.library.ingestor.ingest(Identity(), NewDocument(text=text, name=f"{place}.md"))
         yield opened
