@@ -175,9 +175,7 @@ class CarrierContract:
     ) -> None:
         owners = str(uuid4()), str(uuid4())
         one, other = (Notifications(carrier, owner=owner) for owner in owners)
-        monkeypatch.setattr(
-            "tools.runs.notifications.FOLLOWED_SECONDS", 0.0
-        )  # or they would count as followed at first
+        monkeypatch.setattr("tools.runs.notifications.FOLLOWED_SECONDS", 0.0)  # or both would count as followed
         with one.subscribe("of other") as at_one, other.subscribe("of one") as at_other:
             async with asyncio.timeout(60):
                 await asyncio.gather(at_one.wait(), at_other.wait())
