@@ -134,7 +134,7 @@ async def read_upload(request: Request) -> NewDocument:
     raise HTTPException(415, "Send application/json or multipart/form-data.")
 
 
-def missing(field: str, message: str, kind: str = "missing") -> RequestValidationError:
+def refused_field(field: str, message: str, kind: str = "missing") -> RequestValidationError:
     """Return the refusal of a request whose body lacks a field, or has a wrong one."""
     return RequestValidationError([{"type": kind, "loc": ("body", field), "msg": message, "input": None}])
 
@@ -174,7 +174,7 @@ def _readable(document: NewDocument) -> NewDocument:
         field, fault = "text", "needs a text, a file, or a url"
         if document.url:
             field, fault = "url", "must begin with http:// or https:// where there is neither a text nor a file"
-        raise missing(field, fault)
+        raise refused_field(field, fault)
     return document
 
 
@@ -186,7 +186,7 @@ def _with_json(form: Mapping[str, Any]) -> dict[str, Any]:
                 fields[name] = json.loads(fields[name])
             except (ValueError, RecursionError) as error:
                 fault = "must be JSON" if isinstance(error, ValueError) else "is nested too deeply"
-                raise missing(name, fault, "value_error") from None
+                raise refused_field(name, fault, "value_error") from None
     return fields
 
 

@@ -240,7 +240,6 @@ async def _languages_of_library(storage: Storage, exam: "Exam") -> list[str]:
 
 
 def _show(states: Sequence[JudgeState]) -> None:
-
     headings = ["Judge", "Language", "Verdict", "True supported", "False supported", "Threshold", "Calls", "Taken"]
     rows = [[state.name, code, *_cells(result)] for state in states for code, result in state.results.items()]
     missing = [[state.name, code, "not taken", "", "", "", "", ""] for state in states for code in state.missing]

@@ -87,7 +87,6 @@ def _announce_job(job_id: str, is_new: bool) -> None:
 
 async def _follow(jobs: "Jobs", identity: "Identity", job_id: str) -> None:
     """Show how far a job is."""
-
     shown = 0
     with file_progress("Ingesting") as show:
         async for job in jobs.follow(identity, job_id):

@@ -64,7 +64,6 @@ async def show(
 @acting
 async def rename(by: Caller, session_id: SessionId, title: Title) -> None:
     """Rename a session."""
-
     if not 0 < len(one_line(title)) <= LONGEST_TITLE:
         raise InvalidRequest(f"title: it must have 1 to {LONGEST_TITLE} characters.")
     async with by.storage() as storage:

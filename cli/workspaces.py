@@ -77,7 +77,6 @@ async def create(names: Names, own_tables: OwnTables = False, as_json: AsJson = 
 @awaited
 async def list_(as_json: AsJson = False) -> None:
     """List the workspaces with the size of each."""
-
     async with opened_database(settings_for()) as storage:
         found = await storage.workspaces.list()
     any_moves = any(w.move for w in found)

@@ -176,14 +176,15 @@ def create_server(box: BoxOf, identity_of: IdentityOf) -> Server[Any]:
             tools.check(*kind.needs)
             asked = _arguments(kind.arguments, params.arguments)
             result = await kind.call(replace(tools, report=_reporting(context)), asked, identity_of(context))
+            told = types.TextContent(text=kind.text(result))
+            structured = kind.result.dump_python(result, mode="json")
         except CitewellError as error:
             tools.audited.reason = error.code
             return tool_error(error)
         except Exception:
             log.exception("tool %s failed", params.name)
             return tool_error(CitewellError("The call failed for an internal reason.", suggestion="Try again later."))
-        told = types.TextContent(text=kind.text(result))
-        return types.CallToolResult(content=[told], structured_content=kind.result.dump_python(result, mode="json"))
+        return types.CallToolResult(content=[told], structured_content=structured)
 
     async def list_resources(
         context: Context, params: types.PaginatedRequestParams | None

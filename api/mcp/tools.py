@@ -17,7 +17,7 @@ from answers.verification import Verification
 from api.auditing import Audited
 from api.dependencies import GrantedRunner, Needs
 from api.dialects.annotated_text import SourceAddresses
-from api.dialects.openai_api import STEPS
+from api.dialects.openai_api import STEPS as ANSWERING_STEPS
 from api.fields import ChatOptions
 from api.mcp.tool_schemas import (
     Answer,
@@ -49,6 +49,7 @@ from tools.settings import Settings
 
 log = logging.getLogger("citewell.mcp")
 
+STEPS = {**ANSWERING_STEPS, "abstain": "Saying that the sources hold no answer"}
 SEGMENTS_A_PART = 20  # about 6,000 tokens
 Report = Callable[[str], Awaitable[None]]
 
@@ -237,7 +238,7 @@ async def _follow(run: RunReader, report: Report | None) -> tuple[RunFinished | 
         if isinstance(event, RunFinished | RunFailed):
             return event, list(notices)
         if isinstance(event, StepStarted) and report is not None:
-            await report(STEPS.get(event.step, "Writing the answer"))
+            await report(STEPS.get(event.step, event.step.replace("_", " ")))
     raise AssertionError("a log ends with its terminal event")
 
 

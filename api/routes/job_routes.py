@@ -15,7 +15,7 @@ from starlette.convertors import StringConvertor, register_url_convertor
 from starlette.datastructures import UploadFile
 
 from api.dependencies import Asking, needs
-from api.document_upload import FORM_FIELDS, document_of_form, form_schema, in_body, missing
+from api.document_upload import FORM_FIELDS, document_of_form, form_schema, in_body, refused_field
 from api.fields import Cursor, Limit
 from api.problems import problems
 from api.stream import HEADERS, PING_SECONDS, client_left, stream_responses
@@ -108,12 +108,12 @@ def _accepted(job: Job, prefer: Preference | None = None) -> Response:
 async def _read_files(request: Request) -> list[NewDocument]:
     """Read a form with several files. Raises RequestValidationError."""
     if not request.headers.get("content-type", "").lower().startswith("multipart/form-data"):
-        raise missing("file", "Send multipart/form-data.")
+        raise refused_field("file", "Send multipart/form-data.")
     async with request.form(max_files=MOST_FILES, max_fields=FORM_FIELDS) as form:
         files = [each for each in form.getlist("file") if isinstance(each, UploadFile)]
         fields = {name: value for name, value in form.items() if name != "file"}
         if not files:
-            raise missing("file", "Field required")
+            raise refused_field("file", "Field required")
         try:
             shared = document_of_form(fields)
         except ValidationError as error:

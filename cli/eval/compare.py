@@ -87,7 +87,6 @@ def _show_measures(comparison: "Comparison") -> None:
 
 
 def _show_questions(comparison: "Comparison") -> None:
-
     rows = []
     for each in comparison.questions:
         named = each.case_id if each.variant == "asked" else f"{each.case_id} ({each.variant})"

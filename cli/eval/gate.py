@@ -108,7 +108,6 @@ def _row(judgement: "GateJudgement") -> dict[str, Any]:
 
 
 def _show(judgements: Iterable["GateJudgement"]) -> None:
-
     rows = [
         [
             judgement.run,

@@ -72,7 +72,6 @@ async def _open_judge(stack: AsyncExitStack, name: str, any_judge: bool) -> "Jud
 
 
 def _show(report: "ProseReport") -> None:
-
     groups: list[tuple[str, Rates]] = [("all", report), *report["languages"].items(), *report["kinds"].items()]
     rows = [row for name, rates in groups for row in _rows(name, rates)]
     show_table(result_console(), ["Claims", "Measure", "Rate", "95% interval", "Of"], rows, numbers=(2, 3, 4))

@@ -75,7 +75,6 @@ async def ragas(
 
 
 def _show(report: "RagasReport") -> None:
-
     rows = [[name, *_cells(metric)] for name, metric in report["metrics"].items()]
     columns = ["Metric", "Mean", "95% interval", "Scored", "Failed", "Left out"]
     show_table(result_console(), columns, rows, numbers=(1, 2, 3, 4))

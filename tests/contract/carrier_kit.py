@@ -170,6 +170,31 @@ class CarrierContract:
         await telling.close()
         await told.close()
 
+    async def test_processes_that_follow_each_other_at_once_hear_each_other(
+        self, carrier: Carrier, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        owners = str(uuid4()), str(uuid4())
+        one, other = (Notifications(carrier, owner=owner) for owner in owners)
+        monkeypatch.setattr("tools.runs.notifications.FOLLOWED_SECONDS", 0.0)  # or both would count as followed
+        with one.subscribe("of other") as at_one, other.subscribe("of one") as at_other:
+            async with asyncio.timeout(60):
+                await asyncio.gather(at_one.wait(), at_other.wait())
+                at_one.clear()
+                at_other.clear()
+                monkeypatch.setattr("tools.runs.notifications.FOLLOWED_SECONDS", 30.0)
+                one.follow(owners[1])
+                other.follow(owners[0])
+                await asyncio.gather(at_one.wait(), at_other.wait())  # as both have heard of it
+                at_one.clear()
+                at_other.clear()
+                one.notify_followers("of one")
+                other.notify_followers("of other")
+                assert one._unsent  # the key, or everybody
+                assert other._unsent
+                await asyncio.gather(at_one.wait(), at_other.wait())
+        await one.close()
+        await other.close()
+
     async def sent_all(self, notifications: Notifications, carrier: Carrier) -> None:
         async with listening(carrier) as heard:
             notifications.notify("last")

@@ -177,6 +177,12 @@ async def test_repeated_sentences_keep_their_order_when_the_text_moves() -> None
     assert [tail for _, tail in found] == ["later.", "One.", "Two."]
 
 
+def test_repeated_sentences_keep_their_order_among_more_places() -> None:
+    first, second = PlacedQuote(10, "Wait."), PlacedQuote(20, "Wait.")
+    text = "Wait.".ljust(18) + "Wait.".ljust(27) + "Wait."
+    assert relocate_quotes([first, second], text) == {first: 0, second: 18}
+
+
 async def test_a_repeated_sentence_moves_with_what_stands_around_it() -> None:
     before = "See below. Trains run daily.\n\nSee below. Buses do not."
     after = "See below. Ferries, added here.\n\n" + before

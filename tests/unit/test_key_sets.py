@@ -7,6 +7,7 @@ from typing import Any
 
 import jwt
 import pytest
+from cryptography.hazmat.primitives.asymmetric.ec import SECP256R1, generate_private_key
 from joserfc.errors import InvalidKeyIdError
 
 from graph.errors import DependencyFailed
@@ -151,7 +152,9 @@ async def test_a_key_that_is_not_for_rs256_is_none(asked: Asked, key: dict[str, 
 
 
 async def test_a_token_without_a_key_id_fits_the_only_key_of_a_set(asked: Asked) -> None:
-    assert await asked.knows(None)
+    elliptic = generate_private_key(SECP256R1()).public_key()
+    asked.issuer.keys.append({**jwt.algorithms.ECAlgorithm.to_jwk(elliptic, as_dict=True), "kid": "elliptic"})
+    assert await asked.knows(None)  # that one is not for RS256
     asked.issuer.keys.append(published("two"))
     asked.clock.now += FRESH_SECONDS + 1
     assert not await asked.knows(None)

@@ -85,6 +85,22 @@ async def test_followers_are_notified_as_long_as_one_has_named_the_process(monke
     await notifications.close()
 
 
+async def test_a_process_that_is_named_among_everybody_counts_as_followed_and_does_not_answer() -> None:
+    carrier = Away()
+    carrier.back.set()
+    reading, read = Notifications(carrier, owner="me"), Notifications(carrier, owner="other")
+    async with asyncio.timeout(60):
+        reading.follow("other")
+        reading.notify(EVERYBODY)
+        read.wake(await carrier.sent.get())
+        read.notify_followers("run")
+        assert await carrier.sent.get() == "run"
+        read.wake("other")
+        assert await carrier.sent.get() == EVERYBODY
+    await reading.close()
+    await read.close()
+
+
 async def test_a_process_is_named_as_it_is_followed_and_again_at_later_polls(monkeypatch: pytest.MonkeyPatch) -> None:
     carrier = Away()
     carrier.back.set()

@@ -49,6 +49,14 @@ def test_a_message_that_is_kept_again_takes_its_room_once() -> None:
     assert [each.version for each in recent.of("12").values()] == ["4", "4"]
 
 
+def test_forgotten_messages_leave_their_room_to_others() -> None:
+    recent = RecentMessages(most=25_000)
+    recent.keep([known("a"), known("b")])
+    recent.forget(["a", "never kept"])
+    recent.keep([known("c")])
+    assert list(recent.of("abc")) == ["b", "c"]
+
+
 def test_a_message_is_sent_again_only_where_nothing_of_it_would_differ() -> None:
     message, place = known("1"), BranchMessage("1", "1", ["1"], None)
     assert message.encoded_as(place, message_as_json) == b"x" * 10_000

@@ -17,7 +17,8 @@ from graph.errors import ConfigurationError, DependencyFailed, NotAuthenticated
 from graph.evidence import Identity
 from tests.api.serving import served
 from tests.issuer import Issuer, claims, private_key, published, signed
-from tools.auth.tokens import INVALID, LONGEST_TOKEN, TokenVerifier
+from tools.auth.issuer_documents import LONGEST_TOKEN
+from tools.auth.tokens import INVALID, TokenVerifier
 from tools.settings import AuthSettings
 
 SECRET = "s" * 32
@@ -31,7 +32,7 @@ def hs256(secret: str = SECRET, headers: dict[str, Any] | None = None, **changes
     return jwt.encode(claims(**changes), secret, algorithm="HS256", headers=headers)
 
 
-def unsigned(header: dict[str, Any], payload: bytes | None = None) -> str:
+def unsigned(header: object, payload: bytes | None = None) -> str:
     parts = (json.dumps(header).encode(), payload or json.dumps(claims()).encode())
     return ".".join(base64.urlsafe_b64encode(part).rstrip(b"=").decode() for part in parts) + "."
 
@@ -45,6 +46,10 @@ async def issuer() -> AsyncIterator[tuple[Issuer, str]]:
 
 async def test_a_good_token_names_workspace_and_user() -> None:
     assert (await shared().verify(hs256(workspace="team", sub="ann"))).identity == Identity("team", "ann")
+
+
+async def test_a_long_header_is_read() -> None:
+    await shared().verify(hs256(headers={"x5c": ["A" * 3000]}))
 
 
 async def test_other_claims_may_name_them() -> None:
@@ -79,6 +84,9 @@ NOW = int(time.time())
         unsigned({"alg": "HS256"}),
         unsigned({"alg": ["HS256"]}),
         unsigned({}),
+        unsigned({"alg": "HS256", "crit": 5}),
+        unsigned({"alg": "HS256", "crit": [[1]]}),
+        unsigned(["alg"]),
         unsigned({"alg": "HS256"}, b"[" * 5000),
         hs256()[:-1],
         hs256() + "x",
@@ -90,7 +98,7 @@ NOW = int(time.time())
         "\u00e9.\u00e9.\u00e9",
         hs256(padding="x" * LONGEST_TOKEN),
     ],
-    ids=range(25),
+    ids=range(28),
 )
 async def test_a_token_that_is_not_good_is_refused_without_a_reason(token: str) -> None:
     with pytest.raises(NotAuthenticated) as caught:

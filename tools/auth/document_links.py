@@ -120,8 +120,9 @@ class DocumentLinks:
             return
         async with self._database.connection() as connection:
             await self._record(connection, identity)
+        self._seen.pop(key, None)
         if len(self._seen) >= MOST_SEEN:
-            self._seen.clear()
+            del self._seen[next(iter(self._seen))]
         self._seen[key] = (identity, now)
 
     async def signer(self, identity: Identity) -> LinkSigner | None:

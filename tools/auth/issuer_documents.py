@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 import httpx2
 from joserfc import jwt
 from joserfc.errors import InvalidKeyIdError, JoseError
-from joserfc.jwk import KeySet, RSAKey, import_key
+from joserfc.jwk import KeyFlexible, KeySet, RSAKey, import_key
 from joserfc.jws import JWSRegistry
 from pydantic import BaseModel, ValidationError
 
@@ -26,6 +26,7 @@ RETRY_SECONDS = 2.0  # after a failed fetch with nothing in the cache
 FETCH_SECONDS = 5.0
 MOST_BYTES = 262_144
 LEAST_BITS = 2048  # of an RSA key: RFC 7518, 3.3
+LONGEST_TOKEN = 16_384
 
 Clock = Callable[[], float]
 Document = TypeVar("Document")
@@ -91,6 +92,21 @@ class IssuerDocument(Generic[Document]):
             self._asked_at = self._clock()
 
 
+class _TokenRegistry(JWSRegistry):
+    """Takes headers and signatures of any length that a token may have, such as a header with certificates."""
+
+    max_header_length = LONGEST_TOKEN
+    max_signature_length = LONGEST_TOKEN
+
+
+def decode_token(token: str, key: KeyFlexible, algorithms: Sequence[str]) -> jwt.Token:
+    """Return a token that was signed by one of these algorithms. Raises JoseError, ValueError, RecursionError."""
+    try:
+        return jwt.decode(token, key, registry=_TokenRegistry(algorithms=algorithms, strict_check_header=False))
+    except TypeError as error:  # joserfc does not check that the header is an object, and "crit" a list of names
+        raise ValueError("the token's header has a wrong form") from error
+
+
 class _Published(BaseModel):
     keys: list[dict[str, Any]]
 
@@ -111,14 +127,18 @@ class IssuerKeys:
     async def decode(self, token: str, algorithms: Sequence[str]) -> jwt.Token:
         """Return a token that the issuer signed by one of these algorithms.
 
-        A token without a key's id fits the only key of a set. Raises JoseError, ValueError, RecursionError where it is
-        not good, and the failure where there are no keys.
+        A token without a key's id fits the only key of a set that is for them. Raises JoseError, ValueError,
+        RecursionError where it is not good, and the failure where there are no keys.
         """
-        registry = JWSRegistry(algorithms=list(algorithms), strict_check_header=False)
         try:
-            return jwt.decode(token, await self._document.read(), registry=registry)
+            return decode_token(token, _keys_for(algorithms, await self._document.read()), algorithms)
         except InvalidKeyIdError:  # keys are rotated
-            return jwt.decode(token, await self._document.read(lacks=lambda keys: True), registry=registry)
+            keys = await self._document.read(lacks=lambda keys: True)
+            return decode_token(token, _keys_for(algorithms, keys), algorithms)
+
+
+def _keys_for(algorithms: Sequence[str], keys: KeySet) -> KeySet:
+    return KeySet([key for key in keys if JWSRegistry.filter_algorithms(key, list(algorithms))])
 
 
 def _usable(body: bytes) -> KeySet:

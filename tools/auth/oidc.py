@@ -22,8 +22,16 @@ from pydantic import BaseModel, field_validator
 
 from graph.errors import ConfigurationError, IssuerUnavailable, LoginFailed, NotAuthenticated, NotPermitted
 from tools.auth.identities import Grant, checked_grant
-from tools.auth.issuer_documents import FETCH_SECONDS, Clock, IssuerDocument, IssuerKeys, is_secure, secure_url
-from tools.auth.tokens import INVALID, LEEWAY_SECONDS, LONGEST_TOKEN, LONGEST_TOKEN_ID
+from tools.auth.issuer_documents import (
+    FETCH_SECONDS,
+    LONGEST_TOKEN,
+    Clock,
+    IssuerDocument,
+    IssuerKeys,
+    is_secure,
+    secure_url,
+)
+from tools.auth.tokens import INVALID, LEEWAY_SECONDS, LONGEST_TOKEN_ID
 from tools.settings import AuthSettings, OidcSettings
 
 log = logging.getLogger("citewell.identity")

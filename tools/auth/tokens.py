@@ -6,20 +6,17 @@ from typing import Any
 from joserfc import jwt
 from joserfc.errors import ExpiredTokenError, JoseError
 from joserfc.jwk import OctKey
-from joserfc.jws import JWSRegistry
 
 from graph.errors import ConfigurationError, NotAuthenticated
 from tools.auth.identities import ORDINARY, Grant, Rights, checked_grant, checked_scopes, checked_spaces
-from tools.auth.issuer_documents import IssuerKeys, secure_url
+from tools.auth.issuer_documents import LONGEST_TOKEN, IssuerKeys, decode_token, secure_url
 from tools.settings import AuthSettings
 
 SCOPE_CLAIM, SPACE_CLAIM = "citewell_scopes", "citewell_spaces"  # ours, so that no other claim is taken for one
-LONGEST_TOKEN = 16_384
 LONGEST_TOKEN_ID = 200
 LEEWAY_SECONDS = 30
 LEAST_SECRET_BYTES = 32  # RFC 7518, 3.2: a key of the hash's own size or larger
 INVALID = "The token is not valid."
-_SHARED = JWSRegistry(algorithms=["HS256"], strict_check_header=False)
 
 
 class TokenVerifier:
@@ -63,7 +60,7 @@ class TokenVerifier:
     async def _decoded(self, token: str) -> jwt.Token:
         if isinstance(self._key, IssuerKeys):
             return await self._key.decode(token, ["RS256"])
-        return jwt.decode(token, self._key, registry=_SHARED)
+        return decode_token(token, self._key, ["HS256"])
 
     def _grant(self, claims: dict[str, object]) -> Grant:
         names = {

@@ -13,7 +13,7 @@ from threading import Lock, Thread
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, TypeVar
 
-from tools.langchain.vector_store import library_vector_store, wait_on
+from tools.langchain.vector_store import await_on, library_vector_store, wait_on
 from tools.process.library import Library, open_library
 from tools.settings import Settings, load_settings
 
@@ -58,7 +58,7 @@ class SharedLibrary:
     async def arun(self, work: Callable[[Library], Awaitable[T]]) -> T:
         """Do work with the library as ``run`` does, and await it on whatever event loop runs."""
         opened = await asyncio.shield(asyncio.wrap_future(self._open()))
-        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(opened.do(work), opened.loop))
+        return await await_on(opened.loop, opened.do(work))
 
     def vector_store(self, workspace: str = "default") -> "PGVectorStore":
         """Open a workspace as LangChain's ``PGVectorStore``, which is closed with the library.

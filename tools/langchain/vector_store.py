@@ -45,6 +45,11 @@ def wait_on(loop: asyncio.AbstractEventLoop, work: Coroutine[Any, Any, T]) -> T:
         doing.cancel()  # where the wait was interrupted
 
 
+async def await_on(loop: asyncio.AbstractEventLoop, work: Coroutine[Any, Any, T]) -> T:
+    """Do work on the event loop of another thread, or this one's, and await it. Raises what the work raises."""
+    return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, loop))
+
+
 @asynccontextmanager
 async def library_vector_store(
     database: Database, workspaces: Workspaces, embedder: Embedder, workspace: str = "default"
@@ -97,18 +102,33 @@ async def library_vector_store(
 class LibraryEmbeddings(Embeddings):
     """The deployment's embedder as LangChain's ``Embeddings``, made on the event loop that the embedder belongs to.
 
-    Their asynchronous methods call these in another thread, as LangChain's own do.
+    Its asynchronous methods take no thread: those of LangChain's default would all wait for the embedder, which needs
+    one too.
     """
 
     def __init__(self, embedder: Embedder) -> None:
         self._embedder = embedder
         self._loop = asyncio.get_running_loop()
 
-    def embed_documents(self, texts: list[str]) -> list[list[float]]:
+    async def aembed_documents(self, texts: list[str]) -> list[list[float]]:
         """Embed each text as a unit vector. Raises EmbeddingUnavailable."""
-        return [row.tolist() for row in wait_on(self._loop, self._embedder.embed(texts))]
+        return await await_on(self._loop, self._embed(texts))
+
+    async def aembed_query(self, text: str) -> list[float]:
+        """Embed a question. Raises EmbeddingUnavailable."""
+        return await await_on(self._loop, self._embed_question(text))
+
+    def embed_documents(self, texts: list[str]) -> list[list[float]]:
+        """Embed texts from synchronous code."""
+        return wait_on(self._loop, self._embed(texts))
 
     def embed_query(self, text: str) -> list[float]:
-        """Embed a question. Raises EmbeddingUnavailable."""
-        vector: list[float] = wait_on(self._loop, self._embedder.embed_question(text)).tolist()
+        """Embed a question from synchronous code."""
+        return wait_on(self._loop, self._embed_question(text))
+
+    async def _embed(self, texts: list[str]) -> list[list[float]]:
+        return [row.tolist() for row in await self._embedder.embed(texts)]
+
+    async def _embed_question(self, text: str) -> list[float]:
+        vector: list[float] = (await self._embedder.embed_question(text)).tolist()
         return vector

@@ -65,6 +65,7 @@ class Notifications:
         self._waiting: defaultdict[str, set[asyncio.Event]] = defaultdict(set)
         self._named_at: dict[str, float] = {}  # when this process last named one that it follows
         self._followed_until = 0.0
+        self._named_until = 0.0  # until when it needs to tell followers nothing of before, as it was named
         self._listening: list[asyncio.Task[None]] = []
         self._sending: asyncio.Task[None] | None = None
         self._unsent: dict[str, None] = {}
@@ -111,13 +112,16 @@ class Notifications:
             self.notify(*run_ids)
 
     def wake(self, payload: str) -> None:
-        """Wake the subscribers of the keys in a payload, and note whether it says that this process is followed."""
-        keys = list(self._waiting) if payload == EVERYBODY else payload.split(",")
-        if self._owner and self._owner in keys:
+        """Wake the subscribers of the keys in a payload, and note whether it may say that this process is followed."""
+        everybody = payload == EVERYBODY  # names of followed processes may be among the keys that it stands for
+        keys = list(self._waiting) if everybody else payload.split(",")
+        if self._owner and (everybody or self._owner in keys):
             now = asyncio.get_running_loop().time()
-            if now >= self._followed_until:
-                self.notify(EVERYBODY)  # what was committed since they read the log was told to nobody
             self._followed_until = now + FOLLOWED_SECONDS
+            if not everybody:  # or two processes would wake each other without end
+                if now >= self._named_until:
+                    self.notify(EVERYBODY)  # what was committed since they read the log was told to nobody
+                self._named_until = self._followed_until
         for key in keys:
             for wakeup in self._waiting.get(key, ()):
                 wakeup.set()
@@ -126,7 +130,6 @@ class Notifications:
         """Wake all who wait, once a carrier listens: what was sent before did not arrive, nor did this one's name."""
         self.wake(EVERYBODY)
         self._named_at.clear()
-        self._followed_until = asyncio.get_running_loop().time() + FOLLOWED_SECONDS
 
     async def close(self) -> None:
         """Send what is unsent, unless that takes long, and stop listening; what is lost is found by a poll."""

@@ -6,11 +6,13 @@ has changed it since it was read.
 """
 
 import asyncio
+import itertools
 import logging
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
+from uuid import UUID
 
 from psycopg.types.json import Jsonb
 
@@ -27,19 +29,22 @@ from tools.storage.database import TAKES_CHANGES, Database
 
 log = logging.getLogger("citewell.judges")
 
+AT_ONCE = 1000  # messages whose ids are read together
 POLL_SECONDS = 5.0  # in case a notification is lost
 FOLLOW_SECONDS = 600.0  # that a session is followed at most: nobody may ever take the exam that is waited for
 
-# The judges that wait for an exam, of one message or of all, without a look at the bodies.
+# The judges that wait for an exam, without a look at the bodies.
 _WAITING = """
 SELECT DISTINCT word ->> 'model', word ->> 'version', word ->> 'language'
 FROM messages, jsonb_array_elements(judged_early) AS word
-WHERE judged_early <> '[]' AND (%(id)s::uuid IS NULL OR message_id = %(id)s)
+WHERE judged_early <> '[]'
 """
-_OF_JUDGES = f"""
-SELECT message_id::text FROM messages JOIN sessions USING (session_id)
+_WAITING_IN_ONE = f"{_WAITING} AND message_id = %s"
+_PAGE_OF_JUDGES = f"""
+SELECT messages.created_at, message_id::text FROM messages JOIN sessions USING (session_id)
 WHERE judged_early <> '[]' AND judged_early @> ANY(%(words)s::jsonb[]) AND {TAKES_CHANGES}
-ORDER BY messages.created_at, message_id
+  AND (messages.created_at, message_id) > (%(at)s::timestamptz, %(id)s::uuid)
+ORDER BY messages.created_at, message_id LIMIT {AT_ONCE}
 """
 _ONE = "SELECT xmin::text, body FROM messages WHERE message_id = %s AND judged_early <> '[]'"
 _CHANGE = f"""
@@ -85,26 +90,29 @@ class VerdictUpgrades:
 
     async def run(self) -> int:
         """Settle what can be settled in all messages; return in how many something was."""
-        standings = await self._standings(None)
+        standings = await self._standings(await self._database.fetch_all(_WAITING))
         words = [Jsonb([word._asdict()]) for word in standings]
-        found = await self._database.fetch_all(_OF_JUDGES, {"words": words}) if words else []
-        settled = sum([await self._settle(standings, message_id) for (message_id,) in found])
+        row: dict[str, Any] = {"words": words, "at": "-infinity", "id": UUID(int=0)}
+        settled = 0
+        while words and (page := await self._database.fetch_all(_PAGE_OF_JUDGES, row)):
+            settled += sum([await self._settle(standings, message_id) for _, message_id in page])
+            row["at"], row["id"] = page[-1]
         if settled:
             log.info("%d messages have verdicts of judges whose exam is over", settled)
         return settled
 
     async def of_message(self, message_id: str) -> bool:
         """Settle what can be settled in a message that was just stored."""
-        return await self._settle(await self._standings(message_id), message_id)
+        waiting = await self._database.fetch_all(_WAITING_IN_ONE, [message_id])
+        return await self._settle(await self._standings(waiting), message_id)
 
-    async def _standings(self, message_id: str | None) -> Standings:
-        """Return the standings that are known of the judges whom a message, or any, waits for."""
-        words = [Word(*row) for row in await self._database.fetch_all(_WAITING, {"id": message_id})]
-        if not words:
+    async def _standings(self, waiting: Sequence[tuple[str, str, str]]) -> Standings:
+        """Return the standings that are known of judges, given by model, version and language."""
+        if not waiting:
             return {}
         exam = await asyncio.to_thread(self._load)
         found: dict[Word, Standing] = {}
-        for word in words:
+        for word in itertools.starmap(Word, waiting):
             stored = await self._exams.read(ExamKey(word.model, word.version, exam.digest))
             if (standing := standing_of(word.model, stored, exam, word.language)) is not None:
                 found[word] = standing

@@ -37,10 +37,10 @@ def relocate_quotes(
     """Return the offset of each quote in ``text``; quotes that are not in it are left out.
 
     A quote that is still at its old offset has stayed there. Otherwise it has moved. If its words occur more than once,
-    the place is chosen by, in this order: the shift of the nearest quote whose place is certain; the same heading; the
-    order of quotes of the same words, where there are as many places; and the least shift. No two quotes share a place
-    while there are enough. Every character must match, including white space. A match inside a longer word or number
-    does not count, unless the text is cut there; ``edges`` are the offsets of such cuts.
+    the place is chosen by, in this order: the shift of the nearest quote whose place is certain; the same heading; and
+    the least total shift that keeps quotes of the same words in order. No two quotes share a place while there are
+    enough. Every character must match, including white space. A match inside a longer word or number does not count,
+    unless the text is cut there; ``edges`` are the offsets of such cuts.
     """
     cuts = frozenset(edges)
     by_words: dict[str, list[PlacedQuote]] = defaultdict(list)
@@ -108,13 +108,24 @@ def _contains(places: Sequence[int], at: int) -> bool:
 def _in_order(
     quotes: Sequence[PlacedQuote], places: Sequence[int], shifts: Mapping[PlacedQuote, int]
 ) -> dict[PlacedQuote, int]:
-    """Assign as many places in their order; of more of them, or too few, the nearest to each quote."""
-    if len(quotes) == len(places):
-        return dict(zip(quotes, places, strict=True))
+    """Assign places in ascending order with the least total distance; with too few, each quote its nearest place."""
+    costs = [[abs(at - quoted.start - shifts[quoted]) for at in places] for quoted in quotes]
+    if len(quotes) > len(places):
+        return {quoted: places[row.index(min(row))] for quoted, row in zip(quotes, costs, strict=True)}
+    # best[q][p]: the least cost of the first q quotes within the first p places
+    best: list[list[float]] = [[0.0] * (len(places) + 1)]
+    for q, row in enumerate(costs):
+        line = [float("inf")] * (len(places) + 1)
+        for p in range(q, len(places)):
+            line[p + 1] = min(line[p], best[q][p] + row[p])
+        best.append(line)
     found: dict[PlacedQuote, int] = {}
-    for quoted in quotes:
-        free = [at for at in places if at not in found.values()] or places
-        found[quoted] = min(free, key=lambda at: abs(at - quoted.start - shifts[quoted]))
+    p = len(places)
+    for q in range(len(quotes), 0, -1):
+        while best[q][p - 1] <= best[q][p]:
+            p -= 1
+        p -= 1
+        found[quotes[q - 1]] = places[p]
     return found
 
 

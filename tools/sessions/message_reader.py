@@ -106,6 +106,13 @@ class RecentMessages:
         while self._memory > self._most:
             self._memory -= self._messages.popitem(last=False)[1].memory
 
+    def forget(self, message_ids: Iterable[str]) -> None:
+        """Drop what is known of some messages."""
+        for each in message_ids:
+            message = self._messages.pop(each, None)
+            if message is not None:
+                self._memory -= message.memory
+
 
 @dataclass(frozen=True, slots=True)
 class ReadMessage:

@@ -48,6 +48,7 @@ _NAMED = """
 SELECT session_id::text FROM sessions
 WHERE workspace = %s AND "user" = %s AND dialect = %s AND external_id = %s
 """
+_MESSAGE_IDS = "SELECT message_id::text FROM messages WHERE session_id = %(session_id)s"
 RunState = Literal["queued", "running", "finished"]
 
 _RUN = "run_id::text, session_id::text, question, status, outcome, stop_reason, created_at, started_at, finished_at"
@@ -407,7 +408,9 @@ class Sessions:
                 raise SessionBusy("The session is answering a question.")
             await delete_selections(connection, [session_id])
             await delete_threads(connection, [session_id])
+            messages = await (await connection.execute(_MESSAGE_IDS, row)).fetchall()
             await connection.execute("DELETE FROM sessions WHERE session_id = %(session_id)s", row)
+        self._messages.recent.forget(message_id for (message_id,) in messages)
 
     async def run(self, identity: Identity, run_id: str) -> RunStatus:
         """Return the status of a run, whichever process executes it. Raises NotFound."""

@@ -60,10 +60,15 @@ def coming_from(origin: RequestOrigin) -> Iterator[None]:
 
 @dataclass(frozen=True, slots=True)
 class Payer:
-    """Whom a run is charged to: by default as what this task starts for an identity."""
+    """Whom a run is charged to."""
 
     identity: Identity
-    origin: RequestOrigin = field(default_factory=_ORIGIN.get)
+    origin: RequestOrigin = RequestOrigin()
+
+    @classmethod
+    def of(cls, identity: Identity) -> "Payer":
+        """Return whom to charge for what this task starts for an identity."""
+        return cls(identity, _ORIGIN.get())
 
     def name(self, scope: Scope) -> str | None:
         """Return what a scope's limit counts for: the payer's workspace, user, key or address."""
@@ -191,7 +196,9 @@ class Gate:
                 if other.payer.shares(scope, account.payer) and other.day == account.day:
                     total += other.unseen_since(seen.read_at)
             for what in LIMITED:
-                limit = getattr(limits, what) if (before_run if what == "runs" else asks_models) else None
+                if not (before_run if what == "runs" else asks_models):
+                    continue
+                limit = getattr(limits, what)
                 if limit is not None and getattr(total, what) >= limit:
                     return Reached(scope, what, limit)
         return None

@@ -178,7 +178,7 @@ class Spending:
         return await self.gate.open(self._payer(identity), checked=checked)
 
     def _payer(self, identity: Identity) -> Payer:
-        payer = Payer(identity)
+        payer = Payer.of(identity)
         if self.settings.limits_of(identity.workspace).address.model_dump(exclude_none=True):
             return payer
         return Payer(identity, replace(payer.origin, address=None))  # an address is not kept for nothing

@@ -15,6 +15,9 @@ from api.dialects.responses.schemas import (
     CONVERSATION,
     MESSAGE,
     RESPONSE,
+    DeletedResponse,
+    InputItem,
+    InputItems,
     ResponseOptions,
     ResponseRequest,
     response_object,
@@ -113,13 +116,18 @@ async def get_response(
 
 @router.get("/{response_id}/input_items", responses=error_responses(503))
 @needs("ask")
-async def list_input_items(response_id: str, by: Asking) -> dict[str, Any]:
+async def list_input_items(response_id: str, by: Asking) -> InputItems:
     """List the stored input of a response: its question."""
     found, _ = await _stored(by, response_id)
     message_id = (await by.runner.join(by.me, found.run_id)).message_id
     item_id = f"{MESSAGE}{question_id(message_id)}"
-    asked = {"type": "input_text", "text": found.question}
-    item = {"id": item_id, "type": "message", "role": "user", "status": "completed", "content": [asked]}
+    item = InputItem(
+        id=item_id,
+        type="message",
+        role="user",
+        status="completed",
+        content=[{"type": "input_text", "text": found.question}],
+    )
     return {"object": "list", "data": [item], "first_id": item_id, "last_id": item_id, "has_more": False}
 
 
@@ -136,7 +144,7 @@ async def cancel_response(response_id: str, by: Asking) -> Response:
 
 @router.delete("/{response_id}", responses=error_responses(503))
 @needs("ask")
-async def delete_response(response_id: str, by: Asking) -> dict[str, Any]:
+async def delete_response(response_id: str, by: Asking) -> DeletedResponse:
     """Delete a response with its session, if it is the only one there."""
     found, session = await _stored(by, response_id)
     others = await by.library.sessions.list_runs(by.me, session_id=session.session_id, limit=2)

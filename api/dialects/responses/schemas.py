@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 from uuid import UUID
 
 from pydantic import BaseModel, BeforeValidator, Field, field_validator
+from typing_extensions import TypedDict
 
 from api.dialects.annotated_text import (
     AnnotatedText,
@@ -316,3 +317,38 @@ def response_object(run_id: str, created: int, status: str, options: ResponseOpt
         "user": None,
         **fields,
     }
+
+
+class DeletedResponse(TypedDict):
+    """The confirmation that a response is deleted."""
+
+    id: str
+    object: Literal["response"]
+    deleted: Literal[True]
+
+
+class InputText(TypedDict):
+    """Text of a question."""
+
+    type: Literal["input_text"]
+    text: str
+
+
+class InputItem(TypedDict):
+    """The question that a response answers."""
+
+    id: str
+    type: Literal["message"]
+    role: Literal["user"]
+    status: Literal["completed"]
+    content: list[InputText]
+
+
+class InputItems(TypedDict):
+    """The items of a response's input that are stored: its question."""
+
+    object: Literal["list"]
+    data: list[InputItem]
+    first_id: str
+    last_id: str
+    has_more: bool
