@@ -38,8 +38,8 @@ def published(kid: str | None, *, bits: int = 2048, **fields: Any) -> dict[str, 
 
 
 def claims(**changes: Any) -> dict[str, Any]:
-    """Give claims that are good for a minute; None takes one out."""
-    good = {"workspace": "default", "sub": "ann", "exp": int(time.time()) + 60}
+    """Give claims that are good for a day, for a run of all tests makes them at its start; None takes one out."""
+    good = {"workspace": "default", "sub": "ann", "exp": int(time.time()) + 86_400}
     return {name: value for name, value in (good | changes).items() if value is not None}
 
 
