@@ -85,14 +85,14 @@ function blank(key, question) {
   };
 }
 
-/** @param {Wire.SessionMessage} message @returns {Turn} */
+/** What a later release added is not in every copy that was kept. @param {Wire.SessionMessage} message @returns {Turn} */
 function asked(message) {
   return {
     ...blank(message.run_id ?? message.message_id, message.content),
     questionId: message.message_id,
     questionVersions: message.versions,
     pageIds: message.page_ids,
-    collectionIds: message.collection_ids,
+    collectionIds: message.collection_ids ?? [],
     selectedText: message.selected_text ?? null,
     askedAt: message.created_at,
   };

@@ -108,7 +108,7 @@ export function reasonOf(stopReason) {
  * @param {string} why As the stop reason says it.
  * @returns {HTMLElement[]}
  */
-function refusalLines({ code, tried, library, written_in: languages, notices = [], missing_page: missing }, why) {
+function refusalLines({ code, tried = [], library, written_in: languages = [], notices = [], missing_page: missing }, why) {
   const { refusal } = words.apart;
   if (missing) return [h("p", null, missing.title ? refusal.noPageOf(missing) : refusal.noPage(missing))];
   const beside = WITHOUT_LIBRARY.find((each) => each === code);

@@ -108,7 +108,7 @@ export function formatOf(mediaType) {
 }
 
 /** @param {Wire.Document} document @returns {Node[]} */
-function factsOf({ title, file_name, folder, media_type, owner, places, updated_at, url }) {
+function factsOf({ title, file_name = "", folder = "", media_type, owner, places = [], updated_at, url }) {
   const { mine, outdated, outdatedHint, changed } = words.shelf;
   const trouble = places.find((place) => place.trouble)?.trouble;
   const told = file_name.replace(/\.\w+$/, "").toLowerCase() === title.toLowerCase() ? "" : file_name;
