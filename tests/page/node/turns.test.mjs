@@ -46,7 +46,7 @@ test("an answer whose question is on an earlier page stands alone", () => {
 
 test("a question that was kept before there were collections is of none", () => {
   const [turn] = turnsOf([message("q1", "user", "One?")]);
-  assert.deepEqual(turn.collectionIds, []);
+  assert.deepEqual([turn.collectionIds, turn.collectedIds], [[], []]);
 });
 
 test("claims find their section", () => {
