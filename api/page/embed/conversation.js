@@ -49,7 +49,10 @@ export function conversation(setting) {
 
   function stop() {
     if (runId) void client.cancelRun(runId).catch(() => undefined);
-    else asking?.abort();
+    else {
+      asking?.abort();
+      status.textContent = words.stopped;
+    }
   }
 
   /** @param {AbortController | null} now */
