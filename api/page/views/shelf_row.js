@@ -72,7 +72,7 @@ export function shelfRow(actions, told, at, row) {
     /** Tell whether it shows this. @param {Row} now */
     shows(now) {
       if (row === null || now === null) return row === now;
-      if ("document" in row) return "document" in now && row.document === now.document;
+      if ("document" in row) return "document" in now && JSON.stringify(row.document) === JSON.stringify(now.document);
       return "folder" in now && row.folder === now.folder && row.documents === now.documents;
     },
     /** @param {(id: string) => boolean} isTicked */
