@@ -68,6 +68,7 @@ async def test_a_collection_is_filled_renamed_asked_alone_and_deleted(client: ht
     assert session["session"]["page_ids"] == []
     assert session["session"]["collection_ids"] == [rules["collection_id"]]
     assert session["messages"][0]["page_ids"] == [HANDBOOK]
+    assert session["messages"][0]["collected_ids"] == [HANDBOOK]
     assert [each["collection_ids"] for each in session["messages"][:2]] == [[rules["collection_id"]], []]
     # What joins it answers from then on, and what was asked is asked again of the same.
     await client.patch(path, json={"add": [TRAVEL], "remove": [HANDBOOK]})
@@ -85,6 +86,16 @@ async def test_a_collection_is_filled_renamed_asked_alone_and_deleted(client: ht
     empty = ASKED | {"collection_ids": [(await made(client, "Nothing"))["collection_id"]]}
     refused = assert_problem(await client.post(f"/api/sessions/{session_id}/runs", json=empty), 422, "invalid_request")
     assert "nothing is in it" in refused["detail"]
+
+
+async def test_a_message_tells_what_was_ticked_from_what_its_collections_held(client: httpx.AsyncClient) -> None:
+    both = (await made(client, "Both", HANDBOOK, TRAVEL))["collection_id"]
+    session_id = await new_session(client)
+    asked = ASKED | {"collection_ids": [both], "page_ids": [TRAVEL]}
+    assert (await client.post(f"/api/sessions/{session_id}/runs", json=asked)).status_code == 200
+    question, answer = (await client.get(f"/api/sessions/{session_id}")).json()["messages"]
+    assert (question["page_ids"], question["collected_ids"]) == ([TRAVEL, HANDBOOK], [HANDBOOK])
+    assert answer["collected_ids"] == []
 
 
 async def test_what_is_selected_in_a_session_may_be_a_collection(client: httpx.AsyncClient) -> None:

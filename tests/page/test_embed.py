@@ -236,6 +236,16 @@ async def test_an_answer_is_read_while_it_is_written_and_goes_on_where_its_conne
     await expect(again).to_contain_text(DOUBTED)
     await expect(page.get_by_role("status")).to_contain_text("The answer is complete.")
 
+    await page.unroute(re.compile("/api/sessions/.*/runs$"))
+    stopped = Reply(steps=[*steps[: len(steps) // 2], Hold(), *steps[len(steps) // 2 :]])
+    keyed_model_site.server.script(stopped, to="generate_answer")
+    await page.get_by_role("textbox", name="Your question").fill(f"{QUESTION} And once more.")
+    await page.get_by_role("button", name="Send").click()
+    await expect(page.locator("citewell-ask article").last).to_contain_text("The lamp of the pier")
+    await page.get_by_role("button", name="Stop").click()
+    await expect(page.get_by_role("button", name="Send")).to_be_visible()
+    await expect(page.get_by_role("status")).to_have_text("Stopped.")
+
 
 async def test_a_wrong_origin_and_a_missing_key_are_told_calmly_and_to_the_owner(
     chromium_page: Visits, keyed_site: Site, own_pages: OwnPages

@@ -1,5 +1,6 @@
 """The page in each of its languages: nothing of the server's in English, no words of ours, and from right to left."""
 
+import json
 import re
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ from graph.evidence import Identity
 from graph.reasons import IN_WORDS, REASONS
 from tests.page.axe import accessible
 from tests.page.browsing import NARROW, WIDE, Visits
-from tests.page.english import LANGUAGES, catalogue
+from tests.page.english import LANGUAGES, WORDS, catalogue
 from tests.page.sites import Site
 from tools.library.ingestion import NewDocument
 
@@ -32,7 +33,7 @@ TEXTS = {
     "zh": "礼品券的有效期是自购买之日起十二个月。",
     "ar": "مدة صلاحية قسيمة الهدية اثنا عشر شهرًا من تاريخ الشراء.",
 }
-# How a run says that it searched, and what its drawing calls the check.
+# How a run says that it searched, and what its graph calls the check.
 STEPS = {
     "vi": ("Đã tìm trong thư viện", "kiểm chứng"),
     "zh": ("搜索了资料库", "核查"),
@@ -171,7 +172,10 @@ def test_every_code_has_words(language: str) -> None:
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_no_catalogue_has_words_of_ours(language: str) -> None:
-    messages = [PLACE.sub("", text) for text in texts_of(catalogue(language))]
+    catalogues = sorted(WORDS.rglob(f"{language}.json"))
+    assert len(catalogues) == 2, "the page's and that of the window in other people's pages"
+    texts = [text for path in catalogues for text in texts_of(json.loads(path.read_text("utf-8")))]
+    messages = [PLACE.sub("", text) for text in texts]
     assert [text for text in messages if OURS.search(text)] == []
 
 

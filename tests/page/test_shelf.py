@@ -740,6 +740,8 @@ async def test_a_card_says_what_a_document_is_and_its_title_is_changed_in_its_pl
     await expect(card.get_by_role("img", name=english("collections.card.page"))).to_be_visible()
     await expect(card).to_contain_text("by you")
     await accessible(page, "the card of a document")
+    unchanged = shelf(page).get_by_role("row").last
+    await unchanged.evaluate("row => (row.stays = true)")
     await card.get_by_role("button", name=english("collections.card.rename")).click()
     await card.get_by_role("textbox", name=english("collections.card.title")).fill(title)
     await page.keyboard.press("Enter")
@@ -748,6 +750,7 @@ async def test_a_card_says_what_a_document_is_and_its_title_is_changed_in_its_pl
     await page.keyboard.press("Escape")
     row = shelf(page).get_by_role("row").filter(has_text=title)
     await expect(row).to_be_focused()
+    assert await unchanged.evaluate("row => row.stays === true"), "a row that shows the same is not made anew"
     cut = """(row) => {
       const [name, ...facts] = [".name", ".fact.type bdi", ".fact.time bdi"].map((each) => row.querySelector(each));
       const { textOverflow, display, textAlign } = getComputedStyle(name);

@@ -189,6 +189,7 @@ class SessionMessage(Body):
     )
     page_ids: list[str] = Field(default=[], description="The documents that a question asked to read in full.")
     collection_ids: list[str] = Field(default=[], description="The collections that a question was asked of.")
+    collected_ids: list[str] = Field(default=[], description="Those of `page_ids` that its collections held.")
     selected_text: str | None = Field(default=None, description="The passage that a question is about.")
     answering: bool = Field(default=False, description="Whether the question is still being answered.")
     feedback: Feedback | None = Field(default=None, description="What the reader says of an answer.")
@@ -237,6 +238,7 @@ def message_as_json(stored: StoredMessage) -> bytes:
     Not validated again: a long session has a thousand citations, and they were valid when they were stored. Fields that
     only a later release knows are left out.
     """
+    collected = stored.body.get("collected", [])
     first = {
         "message_id": stored.message_id,
         "run_id": stored.run_id,
@@ -245,8 +247,9 @@ def message_as_json(stored: StoredMessage) -> bytes:
         "content": stored.content,
         "created_at": stored.created_at,
         "versions": stored.versions if len(stored.versions) > 1 else [],
-        "page_ids": [*stored.body.get("page_ids", []), *stored.body.get("collected", [])],
+        "page_ids": [*stored.body.get("page_ids", []), *collected],
         "collection_ids": stored.body.get("collection_ids", []),
+        "collected_ids": collected,
         "selected_text": stored.body.get("selected_text"),
         "answering": stored.answering,
         "feedback": stored.feedback,

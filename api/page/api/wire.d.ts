@@ -1554,6 +1554,8 @@ export type SessionMessage = {
   page_ids: string[];
   /** The collections that a question was asked of. */
   collection_ids: string[];
+  /** Those of `page_ids` that its collections held. */
+  collected_ids: string[];
   /** The passage that a question is about. */
   selected_text?: string | null;
   /** Whether the question is still being answered. */

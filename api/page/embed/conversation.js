@@ -24,7 +24,7 @@ export function conversation(setting) {
   const status = h("p", { class: "status", role: "status" });
   const named = { "aria-label": words.field, placeholder: words.field, dir: "auto" };
   const field = h("textarea", { ...named, rows: 1, maxlength: 4000, onkeydown: typed });
-  const send = h("button", { class: "send", "aria-label": words.send }, "➜");
+  const send = h("button", { type: "submit", class: "send", "aria-label": words.send }, "➜");
   const form = h("form", { onsubmit: sent }, field, send);
   const over = h("button", { type: "button", class: "quiet", onclick: startOver }, words.over);
   const element = h("div", { class: "conversation" }, log, status, form);
@@ -49,7 +49,10 @@ export function conversation(setting) {
 
   function stop() {
     if (runId) void client.cancelRun(runId).catch(() => undefined);
-    else asking?.abort();
+    else {
+      asking?.abort();
+      status.textContent = words.stopped;
+    }
   }
 
   /** @param {AbortController | null} now */

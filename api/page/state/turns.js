@@ -10,8 +10,9 @@ import { asSeen } from "./sections.js";
  * @property {string} question
  * @property {string | null} questionId Null until the run has ended.
  * @property {string[]} questionVersions Ids of all questions in this one's place, or none.
- * @property {string[]} pageIds
+ * @property {string[]} pageIds With those of its collections.
  * @property {string[]} collectionIds
+ * @property {string[]} collectedIds Those of the pages that its collections held.
  * @property {string | null} selectedText
  * @property {Answer | null} answer
  * @property {string | null} answerId
@@ -73,6 +74,7 @@ function blank(key, question) {
     questionVersions: [],
     pageIds: [],
     collectionIds: [],
+    collectedIds: [],
     selectedText: null,
     answer: null,
     answerId: null,
@@ -85,14 +87,15 @@ function blank(key, question) {
   };
 }
 
-/** @param {Wire.SessionMessage} message @returns {Turn} */
+/** What a later release added is not in every copy that was kept. @param {Wire.SessionMessage} message @returns {Turn} */
 function asked(message) {
   return {
     ...blank(message.run_id ?? message.message_id, message.content),
     questionId: message.message_id,
     questionVersions: message.versions,
     pageIds: message.page_ids,
-    collectionIds: message.collection_ids,
+    collectionIds: message.collection_ids ?? [],
+    collectedIds: message.collected_ids ?? [],
     selectedText: message.selected_text ?? null,
     askedAt: message.created_at,
   };

@@ -1,4 +1,4 @@
-/** Where in its original a source or a quote stands, in the reader's words. */
+/** Where in its original a source or a quote stands, in the reader's words. Its number is a name, which is not grouped. */
 
 import { words } from "../words/index.js";
 
@@ -8,9 +8,9 @@ import { words } from "../words/index.js";
  */
 export function placeOf({ page_idx: page, slide, sheet, cell, page_label: label }) {
   const { answer } = words;
-  if (slide !== undefined) return answer.slide({ number: slide + 1 });
+  if (slide !== undefined) return answer.slide({ number: String(slide + 1) });
   if (sheet !== undefined) return answer.sheet({ name: [sheet, cell].filter((part) => part).join(", ") });
-  return page === null ? "" : answer.page({ number: label || page + 1 });
+  return page === null ? "" : answer.page({ number: label || String(page + 1) });
 }
 
 /**

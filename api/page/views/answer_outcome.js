@@ -108,9 +108,12 @@ export function reasonOf(stopReason) {
  * @param {string} why As the stop reason says it.
  * @returns {HTMLElement[]}
  */
-function refusalLines({ code, tried, library, written_in: languages, notices = [], missing_page: missing }, why) {
+function refusalLines({ code, tried = [], library, written_in: languages = [], notices = [], missing_page: missing }, why) {
   const { refusal } = words.apart;
-  if (missing) return [h("p", null, missing.title ? refusal.noPageOf(missing) : refusal.noPage(missing))];
+  if (missing) {
+    const [page, pages] = [String(missing.page), String(missing.pages)];
+    return [h("p", null, missing.title ? refusal.noPageOf({ page, pages, title: missing.title }) : refusal.noPage({ page, pages }))];
+  }
   const beside = WITHOUT_LIBRARY.find((each) => each === code);
   const found = !library && beside ? refusal.withoutLibrary[beside] : why;
   const reason = notices.includes("quotes_only") ? refusal.quotesOnly : found;

@@ -31,8 +31,9 @@ export class PdfPage {
     this.marks = h("div", { class: "marks" });
     this.note = h("div", { class: "about-page", hidden: true });
     this.sheet = h("div", { class: "sheet" });
-    this.element = h("section", { class: "pdf-page", "aria-label": words.viewer.page({ number: index + 1, of }) },
-      h("h3", { class: "page" }, words.reader.page({ number: index + 1 })),
+    const name = String(index + 1);
+    this.element = h("section", { class: "pdf-page", "aria-label": words.viewer.page({ number: name, of: String(of) }) },
+      h("h3", { class: "page" }, words.reader.page({ number: name })),
       this.note,
       this.sheet,
     );

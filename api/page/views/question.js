@@ -60,14 +60,14 @@ export function questionView(app, name) {
   function save() {
     const question = field.question();
     if (!question || !shown?.questionId || edit.hidden) return;
-    const { questionId, pageIds, collectionIds, selectedText } = shown;
+    const { questionId, pageIds, collectionIds, collectedIds, selectedText } = shown;
     close();
     goToQuestion();
     void app.conversation.ask({
       ...fieldsAgain(app, shown),
       question,
       edit: questionId,
-      page_ids: pageIds,
+      page_ids: pageIds.filter((id) => !collectedIds.includes(id)),
       ...(collectionIds.length && { collection_ids: collectionIds }),
       ...(selectedText !== null && { selected_text: selectedText }),
     });

@@ -60,7 +60,7 @@ export function readerLayout(client) {
       function turn(index) {
         if (index === null || index === page) return;
         page = index;
-        if (part !== "sheet") stretch.element.append(h("h3", { class: "page" }, words.reader[part]({ number: index + 1 })));
+        if (part !== "sheet") stretch.element.append(h("h3", { class: "page" }, words.reader[part]({ number: String(index + 1) })));
         const slide = slides.get(index);
         frame = slide && slideFrame(slide);
         if (frame) stretch.element.append(frame.element);

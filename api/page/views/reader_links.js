@@ -25,7 +25,7 @@ export function readerLinks(client) {
 
     /** @param {Content} content @param {import("../text/passages.js").Passage | null} current What is looked at. */
     show({ document, raw }, current) {
-      const { document_id: id, page_count: pages, media_type, url, left_out, original, file_name } = document;
+      const { document_id: id, page_count: pages, media_type, url, left_out = [], original, file_name = "" } = document;
       const language = languageOf(media_type, file_name);
       const address = originalAddress(url, client.home);
       const [part] = current?.parts ?? [];

@@ -21,7 +21,7 @@ const HEIGHT = 1.9; // rem of a row, about
 /** Make the view. @param {Client} client @returns {View} */
 export function readerSheets(client) {
   const tabs = h("div", { class: "tabs", role: "tablist", "aria-label": words.viewer.sheets });
-  const settle = roving(tabs, "[role=tab]", { first: "[aria-selected=true]" });
+  const settle = roving(tabs, "[role=tab]", { first: "[aria-selected=true]", ends: true });
   const grid = h("div", { class: "grid", role: "table" });
   const scroller = h("div", { class: "text sheets", tabindex: 0, role: "region", "aria-label": words.reader.text }, grid);
   const element = h("div", { class: "workbook" }, tabs, scroller);

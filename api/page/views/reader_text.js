@@ -43,7 +43,7 @@ export function readerText() {
         const { page_idx: page, segment_index: index, text: said } = /** @type {Wire.RawSegment} */ (segments[at]);
         stretches.next();
         if (page !== null && page !== segments[at - 1]?.page_idx) {
-          stretches.element.append(h("h3", { class: "page" }, words.reader[part]({ number: page + 1 })));
+          stretches.element.append(h("h3", { class: "page" }, words.reader[part]({ number: String(page + 1) })));
         }
         const made = h("div", { class: "segment", dir: "auto", id: `segment-${index}`, "data-number": index + 1 });
         const from = own.starts[at] ?? 0;

@@ -4,9 +4,10 @@
  * Make a group one stop. What in it was focused last is where the Tab key comes to, or else what `first` finds.
  * @param {HTMLElement} group
  * @param {string} selector Of what can be moved to.
- * @param {{first?: string, vertical?: boolean}} [options] Where to begin, and whether the keys to the sides do something else.
+ * @param {{first?: string, vertical?: boolean, ends?: boolean}} [options] Where to begin, whether the keys to the sides do
+ *   something else, and whether the arrows stop at the ends.
  */
-export function roving(group, selector, { first, vertical = false } = {}) {
+export function roving(group, selector, { first, vertical = false, ends = false } = {}) {
   /** @returns {HTMLElement[]} */
   const items = () =>
     [.../** @type {NodeListOf<HTMLElement>} */ (group.querySelectorAll(selector))].filter((each) => each.offsetParent !== null);
@@ -43,7 +44,7 @@ export function roving(group, selector, { first, vertical = false } = {}) {
     }[event.key];
     if (to === undefined) return;
     event.preventDefault();
-    all.at(to % all.length)?.focus();
+    all.at(ends ? Math.max(0, Math.min(to, all.length - 1)) : to % all.length)?.focus();
   });
   settle();
   return settle;

@@ -32,7 +32,8 @@ export function runGraph(ids) {
 function railNode(id) {
   const name = words.run.nodes[/** @type {keyof typeof words.run.nodes} */ (id)] ?? id;
   const took = h("span", { class: "step-time" });
-  const element = h("li", { "data-node": id }, h("span", null, name), took);
+  const visited = h("span", { class: "seen-by-readers-only" });
+  const element = h("li", { "data-node": id }, h("span", null, name, visited), took);
   return {
     element,
     /** @param {RunView} run */
@@ -41,6 +42,7 @@ function railNode(id) {
       const isCurrent = status !== "finished" && visits.some(({ ms }) => ms === null);
       const ms = visits.reduce((sum, step) => sum + (step.ms ?? 0), 0);
       change(element, { class: visits.length ? "visited" : null, "aria-current": isCurrent && "step" });
+      fill(visited, visits.length > 0 && ` · ${words.run.visited} `);
       fill(took, visits.length > 1 && `×${visits.length} `, ms > 0 && duration(ms));
     },
   };

@@ -50,5 +50,7 @@ function revision({ text, before }) {
   const body = h("div", { class: "before" });
   const names = /** @type {const} */ ({ same: "span", old: "del", new: "ins" });
   const write = () => fill(body, h("p", null, difference(before, text).map(({ kind, text }) => h(names[kind], null, text))));
-  return h("details", { class: "revision", ontoggle: write }, h("summary", null, words.proof.revised), body);
+  const element = h("details", { class: "revision" }, h("summary", null, words.proof.revised), body);
+  element.addEventListener("toggle", write, { once: true });
+  return element;
 }

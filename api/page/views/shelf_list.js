@@ -58,7 +58,8 @@ export function shelfList(app, shelf, actions) {
       row.element.remove();
       shown.delete(at);
     }
-    for (let at = from; at < to; at += 1) {
+    const wanted = Array.from({ length: to - from }, (_, place) => from + place);
+    for (const at of new Set([...shown.keys(), ...wanted])) {
       if (!shown.get(at)?.shows(shelf.row(at))) put(at, height);
     }
     for (const [at, row] of shown) {

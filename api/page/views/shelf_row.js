@@ -72,7 +72,7 @@ export function shelfRow(actions, told, at, row) {
     /** Tell whether it shows this. @param {Row} now */
     shows(now) {
       if (row === null || now === null) return row === now;
-      if ("document" in row) return "document" in now && row.document === now.document;
+      if ("document" in row) return "document" in now && JSON.stringify(row.document) === JSON.stringify(now.document);
       return "folder" in now && row.folder === now.folder && row.documents === now.documents;
     },
     /** @param {(id: string) => boolean} isTicked */
@@ -108,7 +108,7 @@ export function formatOf(mediaType) {
 }
 
 /** @param {Wire.Document} document @returns {Node[]} */
-function factsOf({ title, file_name, folder, media_type, owner, places, updated_at, url }) {
+function factsOf({ title, file_name = "", folder = "", media_type, owner, places = [], updated_at, url }) {
   const { mine, outdated, outdatedHint, changed } = words.shelf;
   const trouble = places.find((place) => place.trouble)?.trouble;
   const told = file_name.replace(/\.\w+$/, "").toLowerCase() === title.toLowerCase() ? "" : file_name;

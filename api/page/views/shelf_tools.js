@@ -39,7 +39,7 @@ export function shelfTools(shelf, list) {
 
   shelf.summary.watch((summary) => {
     if (!summary) return;
-    const { types, folders, folder_count, sources } = summary;
+    const { types = [], folders = [], folder_count = 0, sources = [] } = summary;
     type.offer(words.shelf.types, types.map(({ media_type, documents }) => [media_type, formatOf(media_type) || media_type, documents]));
     folder.offer(words.shelf.folders, folders.map((each) => [`/${each.folder}`, each.folder || words.shelf.noFolder, each.documents]));
     source.offer(words.shelf.sources, sources.map((each) => [each.source_id, nameOf(each), each.documents]));

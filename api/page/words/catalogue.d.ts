@@ -384,6 +384,7 @@ export interface Words {
     colon: (values: { said: string | number; more: string | number }) => string;
     steps: string;
     graph: string;
+    visited: string;
     thinking: string;
     nodes: {
       decide_retrieval: string;

@@ -8,8 +8,10 @@
 /** @typedef {(string | Place)[]} Message */
 /** @typedef {{[key: string]: string | Catalogue}} Catalogue */
 
-const PLACE = /^(\w+)(?:, (plural|selectordinal), )?/;
-const FORM = / *(?:=(\d+)|(\w+)) \{/y;
+const PLACE = /^\s*(\w+)\s*(?:,\s*(plural|selectordinal)\s*,)?/;
+const FORM = /\s*(?:=(\d+)|(\w+))\s*\{/y;
+/** The rules of plurals by locale and kind: making them takes longer than asking them. @type {Map<string, Intl.PluralRules>} */
+const rules = new Map();
 
 /**
  * Give a catalogue as it is said: a text as it is, and a message with places as a function of what stands in them.
@@ -29,7 +31,7 @@ export function spoken(catalogue, locale) {
   return Object.fromEntries(Object.entries(catalogue).map(([key, part]) => [key, said(part)]));
 }
 
-/** Read a message. @param {string} text @returns {Message} */
+/** Read a message. @param {string} text @returns {Message} @throws {SyntaxError} Where it is written in no way that is known here. */
 export function parsed(text) {
   /** @type {Message} */
   const message = [];
@@ -46,13 +48,18 @@ export function parsed(text) {
 function placeIn(text) {
   const [head, name = "", kind = ""] = PLACE.exec(text) ?? [""];
   const forms = new Map();
-  FORM.lastIndex = head.length;
-  for (let found = FORM.exec(text); found; found = FORM.exec(text)) {
+  let from = head.length;
+  while (kind) {
+    FORM.lastIndex = from;
+    const found = FORM.exec(text);
+    if (!found) break;
     const begin = FORM.lastIndex;
     const end = closing(text, begin - 1);
     forms.set(found[1] ?? found[2], parsed(text.slice(begin, end)));
-    FORM.lastIndex = end + 1;
+    from = end + 1;
   }
+  if (!name || text.slice(from).trim()) throw new SyntaxError(`This is not understood: {${text}}`);
+  if (kind && !forms.has("other")) throw new SyntaxError(`There is no form for all other numbers: {${text}}`);
   return { name, kind, forms };
 }
 
@@ -82,6 +89,14 @@ function filled({ name, kind, forms }, values, locale) {
   const value = values[name] ?? "";
   const text = value.toLocaleString(locale);
   if (!kind) return text;
-  const category = new Intl.PluralRules(locale, { type: kind === "plural" ? "cardinal" : "ordinal" }).select(Number(value));
+  const category = rulesOf(locale, kind).select(Number(value));
   return written(forms.get(String(value)) ?? forms.get(category) ?? forms.get("other") ?? [], values, locale, text);
+}
+
+/** @param {string} locale @param {string} kind */
+function rulesOf(locale, kind) {
+  const key = `${locale} ${kind}`;
+  const made = rules.get(key) ?? new Intl.PluralRules(locale, { type: kind === "plural" ? "cardinal" : "ordinal" });
+  rules.set(key, made);
+  return made;
 }

@@ -44,6 +44,11 @@ test("an answer whose question is on an earlier page stands alone", () => {
   assert.equal(turns[0].questionId, "q0");
 });
 
+test("a question that was kept before there were collections is of none", () => {
+  const [turn] = turnsOf([message("q1", "user", "One?")]);
+  assert.deepEqual([turn.collectionIds, turn.collectedIds], [[], []]);
+});
+
 test("claims find their section", () => {
   const claim = (section_index, text) => ({ section_index, text, start: 0, end: 1, verdict: "supported", reasons: [], citations: [] });
   const [turn] = turnsOf([

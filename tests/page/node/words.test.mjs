@@ -30,7 +30,37 @@ const placesOf = (message) => {
   return [...places.keys()].sort();
 };
 
+/** Give the forms of a message, however deep, with the kind of each. */
+function* formsOf(message) {
+  for (const { kind, forms } of message.filter((part) => typeof part !== "string")) {
+    for (const [name, form] of forms) {
+      yield [kind, name];
+      yield* formsOf(form);
+    }
+  }
+}
+
 for (const folder of FOLDERS) {
+  for (const language of ["en", "vi", "zh", "ar"]) {
+    test(`every message of ${language} of ${folder.pathname.split("/").at(-2)} is said for every number, in forms that the language has`, async () => {
+      const catalogue = JSON.parse(await readFile(new URL(`${language}.json`, folder), "utf8"));
+      for (const [path, message] of messagesOf(catalogue)) {
+        const read = parsed(message);
+        for (const [kind, name] of formsOf(read)) {
+          const type = kind === "plural" ? "cardinal" : "ordinal";
+          const { pluralCategories } = new Intl.PluralRules(language, { type }).resolvedOptions();
+          assert.ok(/^\d+$/.test(name) || pluralCategories.includes(name), `${path}: ${name}`);
+        }
+        const places = placesOf(message);
+        const { said } = spoken({ said: message }, language);
+        for (const number of places.length ? [0, 1, 2, 3, 11, 100] : []) {
+          const text = said(Object.fromEntries(places.map((name) => [name, number])));
+          assert.ok(text.trim() && !/[{}#]/.test(text), `${path}: ${text}`);
+        }
+      }
+    });
+  }
+
   const english = await catalogueOf(folder, "en");
 
   for (const language of ["vi", "zh", "ar"]) {
@@ -72,6 +102,17 @@ test("forms may stand within forms", () => {
   assert.deepEqual([kept({ kept: 0, of: 0 }), kept({ kept: 0, of: 3 }), kept({ kept: 2, of: 3 })], ["nothing", "kept none of 3", "kept 2 of 3"]);
 });
 
-test("a brace that is not closed is an error", () => {
-  assert.throws(() => parsed("{count, plural, one {page}"), SyntaxError);
+test("a message may be written over several lines, and without spaces", () => {
+  for (const written of ["{count,plural,one{# page}other{# pages}}", "{ count , plural ,\r\n  one {# page}\n  other\n{# pages}\n}"]) {
+    const { pages } = spoken({ pages: written }, "en");
+    assert.deepEqual([pages({ count: 1 }), pages({ count: 2 })], ["1 page", "2 pages"]);
+  }
+});
+
+test("what is not understood of a message is an error", () => {
+  const unclosed = "{count, plural, one {page}";
+  const withoutOther = "{count, plural, one {page}}";
+  for (const written of [unclosed, withoutOther, "{}", "{count, number}", "{count, plural, offset:1 other {#}}", "{count, plural, other {#} and}"]) {
+    assert.throws(() => parsed(written), SyntaxError, written);
+  }
 });
