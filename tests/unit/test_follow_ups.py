@@ -96,7 +96,7 @@ def test_of_a_follow_up_its_own_words_ask() -> None:
     assert own_question("How are segments sized?") == ""
 
 
-@pytest.mark.parametrize("message", ["Why?", "And after that?", "What about both?", "Còn sau đó?"])
+@pytest.mark.parametrize("message", ["Why?", "And after that?", "What about both?", "Còn sau đó?", "Còn ai?"])
 def test_a_follow_up_that_only_relates_to_what_was_said_asks_nothing_itself(message: str) -> None:
     made = after("How are segments sized?", message)
     assert made != message

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from graph.rows import Turn
-from text.language import word_set
+from text.language import STOP_WORDS, word_set
 from text.late_patterns import late_pattern
 from tools.rules.question_terms import content_words, count_content, length_of
 from tools.rules.small_talk_rules import small_talk, without_courtesies
@@ -39,6 +39,7 @@ _RELATE = word_set(
     còn cả giữa hầu hết mọi mỗi ngoài ngày nhiên nhiều năm rất sau số sự theo tháng trước tuy tất
     """
 )
+_ASKS_NOTHING = _RELATE | STOP_WORDS["vi"]  # a question as short as "Còn ai?" is not known as Vietnamese
 _CLAUSE_END = re.compile("[,;:，；：]")
 _OWN = re.compile(r"(?P<own>.+) \([^()]+\)")
 _FEW = 2
@@ -102,7 +103,7 @@ def own_question(question: str) -> str:
     if found and not (depends(found["own"]) or count_content(found["own"]) <= _FEW):
         found = None  # the reader wrote the parentheses
     words = (word for word in content_words(found["own"]) if not _is_number(word)) if found else ()
-    asks = sum(length_of(word) for word in words if word.casefold() not in _RELATE)
+    asks = sum(length_of(word) for word in words if word.casefold() not in _ASKS_NOTHING)
     return found["own"] if found and asks >= 1 else ""
 
 
