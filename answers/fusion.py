@@ -7,36 +7,13 @@ from dataclasses import replace
 from itertools import zip_longest
 
 from answers.document_dates import MOST_TOLD, age_of
-from answers.links import without_marks
 from answers.surroundings import beside as ids_beside
-from graph.events import SourcesFound
-from graph.evidence import Hit, Segment, SourceKind
+from graph.evidence import Hit, Segment
 from graph.ports import SearchQuery, SearchResult, SegmentSearcher
-from graph.reasons import why
-from graph.rows import Found, SourceRow
 
 NEIGHBOUR_DECAY = 0.9  # of the score of a hit, for each segment further from it
 PLACES = 3  # among the hits, for each wording beside the first
 AT_ONCE = 4  # searches of a run
-
-
-def sources_found(kind: SourceKind, query: str, result: SearchResult, *, servers: Sequence[str] = ()) -> SourcesFound:
-    """Return the event of a search."""
-    return SourcesFound(
-        kind=kind,
-        query=without_marks(query),
-        count=len(result.hits),
-        degraded=result.degraded,
-        why=why(result.degraded),
-        servers=list(servers),
-        also_searched=list(result.also_searched),
-    )
-
-
-def outside_rows(result: SearchResult) -> Found:
-    """Return what a search outside of the library found, as candidates."""
-    rows = [SourceRow(index=0, segment_id=hit.segment_id, kind="web", score=hit.score) for hit in result.hits]
-    return Found(found=rows)
 
 
 async def search_wordings(

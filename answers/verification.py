@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections.abc import Sequence
-from typing import NotRequired, cast
+from typing import NotRequired
 
 from typing_extensions import TypedDict
 
@@ -180,8 +180,22 @@ async def _find_each(items: Sequence[ClaimToVerify], evidence: Evidence, verifie
 def _verified(item: ClaimToVerify, evidence: Evidence) -> VerifiedClaim:
     segments = {each.segment_id: each for each in item.segments}
     claim = build_claim(item.final, item.section, segments, dict.fromkeys(segments, 0))
-    quotes = [_quote(segments[each["segment_id"]], each, evidence) for each in claim["citations"]]
-    return cast(VerifiedClaim, {**claim, "citations": quotes, "mark": mark_of(claim)})
+    verified = VerifiedClaim(
+        start=claim["start"],
+        end=claim["end"],
+        text=claim["text"],
+        verdict=claim["verdict"],
+        reasons=claim["reasons"],
+        citations=[_quote(segments[each["segment_id"]], each, evidence) for each in claim["citations"]],
+        mark=mark_of(claim),
+    )
+    if "by" in claim:
+        verified["by"] = claim["by"]
+    if "judge" in claim:
+        verified["judge"] = claim["judge"]
+    if "why" in claim:
+        verified["why"] = claim["why"]
+    return verified
 
 
 def _quote(segment: Segment, citation: Citation, evidence: Evidence) -> VerifiedQuote:

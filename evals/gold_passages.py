@@ -17,7 +17,10 @@ MOST = 0.5  # a quote inside a passage hits if it is more than this share of it
 ENOUGH_WORDS = 0.75
 _UNIT = re.compile(rf"[{HAN_AND_KANA}]+|[^\W{HAN_AND_KANA}]+")
 _HAN = re.compile(rf"[{HAN_AND_KANA}]")
-_REFERENCE_MARK = re.compile(r"\[\^?\d{1,4}\]")
+_REFERENCE_MARK = re.compile(
+    r"\[(?:\^?\d{1,4}(?:[,;]\s?\d{1,4})*"
+    r"|\^\w{1,20}|ref:\d{1,4}|note \d+|nb \d+|citation needed|cần dẫn nguồn|来源请求)\]"
+)
 
 
 @dataclass(frozen=True, order=True, slots=True)

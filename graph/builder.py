@@ -36,13 +36,22 @@ Update = Mapping[str, Any]
 CitewellGraph = StateGraph[State, Context, InputState, State]
 
 
-BoundNode = Callable[..., Awaitable[Update]]  # a node whose ports are bound, so that it needs only a meter
+class BoundNode(Protocol):
+    """A node whose ports are bound, so that it needs only a meter."""
+
+    def __call__(self, state: State, runtime: Runtime[Context], *, meter: Meter) -> Awaitable[Update]: ...
 
 
 class StepNode(Protocol):
-    """A node as LangGraph calls it; one that runs further steps returns a Command, which says what follows them."""
+    """A node as LangGraph calls it."""
 
-    def __call__(self, state: State, runtime: Runtime[Context]) -> Awaitable[Any]: ...
+    def __call__(self, state: State, runtime: Runtime[Context]) -> Awaitable[Update]: ...
+
+
+class JoinedNode(Protocol):
+    """A node that runs further steps, and says what follows them."""
+
+    def __call__(self, state: State, runtime: Runtime[Context]) -> Awaitable[Command[str]]: ...
 
 
 Binding = Callable[[Resources, Family], BoundNode]
@@ -125,7 +134,7 @@ def inline(router: Router) -> Callable[[State], Awaitable[Any]]:
 APART = frozenset({*get_args(Outside), END})  # what a search outside has found is kept before anything else is done
 
 
-def join(name: str, steps: Mapping[str, StepNode]) -> StepNode:
+def join(name: str, steps: Mapping[str, StepNode]) -> JoinedNode:
     """Return a step that goes on to those behind it in its own super-step, which costs more than most of them do.
 
     It ends before a search outside, before several steps side by side, and behind one that called a model, whose

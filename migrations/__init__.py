@@ -57,7 +57,10 @@ async def pending(connection: psycopg.AsyncConnection) -> list[str]:
 
 
 def upgrade(url: str) -> list[str]:
-    """Migrate the schema to this release, each revision in its own transaction; return those applied. Blocks."""
+    """Migrate the schema to this release, each revision in its own transaction; return those applied, oldest first.
+
+    Blocks.
+    """
     import sqlalchemy
     from alembic.operations import Operations
     from alembic.runtime.migration import MigrationContext

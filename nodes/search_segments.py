@@ -3,9 +3,10 @@
 from langgraph.runtime import Runtime
 from typing_extensions import TypedDict
 
-from answers.fusion import hits_beside, search_wordings, sources_found
+from answers.fusion import hits_beside, search_wordings
 from answers.links import without_marks
 from answers.named_places import place_rows
+from answers.search_results import sources_found
 from graph.context import Context
 from graph.errors import DependencyFailed
 from graph.events import SearchFailed, SourcesFound

@@ -3,7 +3,7 @@
 from langgraph.runtime import Runtime
 from typing_extensions import TypedDict
 
-from answers.fusion import outside_rows, sources_found
+from answers.search_results import outside_rows, sources_found
 from graph.context import Context
 from graph.errors import DependencyFailed
 from graph.events import SearchFailed

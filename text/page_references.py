@@ -3,39 +3,44 @@
 import re
 from collections.abc import Collection, Mapping
 from functools import lru_cache
-from unicodedata import numeric
 
+from text.han_numerals import han_number
 from text.language import language
 from text.late_patterns import late_pattern
 from text.normal_forms import compose, without_accents
 from text.words import stem, without_framing
 
-_ENGLISH = (
+
+def _numbered(words: str, *, start: int = 1, step: int = 1) -> Mapping[str, int]:
+    return {word: step * value for value, word in enumerate(words.split(), start)}
+
+
+_UNITS = _numbered(
     "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
-    "eighteen nineteen twenty"
+    "eighteen nineteen"
 )
-_ENGLISH_ORDINALS = (
+_TENS = _numbered("twenty thirty forty fifty sixty seventy eighty ninety", start=2, step=10)
+_ORDINALS = _numbered(
     "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth fifteenth "
     "sixteenth seventeenth eighteenth nineteenth twentieth"
 )
-_VIETNAMESE = "một hai ba bốn năm sáu bảy tám chín mười"
-
-
-def _numbered(words: str) -> Mapping[str, int]:
-    return {word: value for value, word in enumerate(words.split(), start=1)}
-
-
-_ORDINALS = _numbered(_ENGLISH_ORDINALS)
-_WORDS = {
-    **_numbered(_ENGLISH),
-    **_numbered(_VIETNAMESE),
-    "đầu": 1,
-    "đầu tiên": 1,
-    "nhất": 1,
-    "nhì": 2,
-    "tư": 4,
-    "bẩy": 7,
+_ENGLISH = {**_UNITS, **_TENS} | {
+    f"{ten}{by}{unit}": tens + value
+    for ten, tens in _TENS.items()
+    for unit, value in _UNITS.items()
+    if value < 10
+    for by in ("-", " ")
 }
+_DIGITS = _numbered("một hai ba bốn năm sáu bảy tám chín")
+_BEHIND_TEN = {**_DIGITS, "lăm": 5}
+_BEHIND_TENS = {**_BEHIND_TEN, "mốt": 1, "tư": 4}
+_VIETNAMESE = {**_DIGITS, "tư": 4, "bẩy": 7, "mười": 10, "đầu": 1, "đầu tiên": 1, "nhất": 1, "nhì": 2}
+_VIETNAMESE |= {f"mười {unit}": 10 + value for unit, value in _BEHIND_TEN.items()}
+for _ten, _tens in _DIGITS.items():
+    if _tens > 1:
+        _VIETNAMESE[f"{_ten} mươi"] = 10 * _tens
+        _VIETNAMESE |= {f"{_ten} mươi {unit}": 10 * _tens + value for unit, value in _BEHIND_TENS.items()}
+_WORDS = _ENGLISH | _VIETNAMESE
 
 
 # The word for page, in languages that put it before the number. A title such as "Page 3" counts; a bare "p 3" does not.
@@ -128,22 +133,6 @@ def _number(text: str) -> int | None:
 def _plain(words: str) -> str:
     """Fold case as patterns that ignore it do: they take a dotless or dotted "i" and a long "s" for the letter."""
     return " ".join(words.casefold().replace("ı", "i").replace("\u0307", "").split())
-
-
-def han_number(text: str) -> int:
-    """Return the value of Han numerals, by what Unicode says of each, or of digits: in a row, or with their scales."""
-    values = [int(numeric(sign)) for sign in text.replace("两", "兩")]
-    if max(values) < 10:
-        return int("".join(map(str, values)))
-    total = part = last = 0
-    for value in values:
-        if value >= 10_000:
-            total, part, last = total + (part + last or 1) * value, 0, 0
-        elif value >= 10:
-            part, last = part + (last or 1) * value, 0
-        else:
-            last = value
-    return total + part + last
 
 
 _ENGLISH_PAGE = """

@@ -9,12 +9,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from text.dates import dates_of, is_meant, without_dates
+from text.han_numerals import han_number
 from text.language import CJK_STOP, language, stop_words
 from text.normal_forms import compose, flatten, fold_width, without_accents
 from text.page_references import (
     HAN_NUMBER,
     asks_for_all,
-    han_number,
     naming_words,
     page_labels,
     page_references,

@@ -329,16 +329,25 @@ async def test_a_shutdown_stops_an_exam_and_the_next_process_takes_it(store: Exa
     await second.close()
 
 
-async def test_a_refused_key_ends_an_exam_early(examiner: Examiner, store: ExamStore) -> None:
-    judge = RuleJudge(knows(EXAM), failure=ModelRefused("The key is refused."))
-    with pytest.raises(ModelRefused):
+@pytest.mark.parametrize(
+    ("failure", "told"),
+    [
+        (ModelRefused("The key is refused."), "The key is refused"),
+        (RuntimeError("It broke\0."), "RuntimeError: It broke"),
+    ],
+)
+async def test_what_ends_an_exam_early_is_stored(
+    examiner: Examiner, store: ExamStore, failure: Exception, told: str
+) -> None:
+    judge = RuleJudge(knows(EXAM), failure=failure)
+    with pytest.raises(type(failure)):
         await examiner.take(judge, ["en"])
     stored = await store.read(exam_key(judge, EXAM))
     assert stored is not None
     assert stored.languages == {}
     assert stored.trouble_at is not None
     assert datetime.now(UTC) - stored.trouble_at < timedelta(minutes=1)
-    assert "(The key is refused); `citewell judge exam --language en` " in await missing(examiner, judge)
+    assert f"({told}); `citewell judge exam --language en` " in await missing(examiner, judge)
 
 
 async def test_every_judge_of_a_library_is_held_to_its_exam_and_closes_with_it(

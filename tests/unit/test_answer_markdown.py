@@ -175,6 +175,8 @@ def test_what_claims_something(text: str, expected: list[str]) -> None:
     "sentence",
     [
         "Would you like me to explain the second step?",
+        "Would you like me to go on.",
+        "Is there anything else I can do",
         "If you'd like, I can also show an example.",
         "**Feel free to ask if anything is unclear.**",
         "I hope this helps!",
@@ -182,6 +184,8 @@ def test_what_claims_something(text: str, expected: list[str]) -> None:
         "Hy vọng thông tin này hữu ích.",
         "如果您还有其他问题，请随时告诉我。",
         "希望以上信息对您有帮助。",
+        "需要我继续说明吗。",
+        "要不要我再举一个例子。",
     ],
 )
 def test_an_offer_claims_nothing(sentence: str) -> None:

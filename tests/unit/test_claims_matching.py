@@ -11,6 +11,7 @@ import pytest
 from graph.evidence import Segment
 from graph.ports import CheckedClaim, WrittenSection
 from tests.fakes import check_section, segment
+from tools.claims.claim_numbers import values_of
 
 LEAVE = segment("leave", 0, "Annual leave is 25 days for full-time staff. The first day is free.", start=50)
 KEYS = segment("keys", 0, "Press [Windows] then [Section] to open the menu. The first screen is the home screen.")
@@ -60,3 +61,8 @@ def test_one_sentence_may_prove_several_claims() -> None:
 def test_matching_works_in_scripts_and_languages_alike(text: str) -> None:
     (claim,) = match(text, segment("doc", 0, text))
     assert claim.verdict == "supported"
+
+
+def test_numerals_in_a_row_without_end_are_read_in_pieces() -> None:
+    assert values_of("二十五") == {"25"}
+    assert values_of("一" * 5000) == {"1" * 40}

@@ -74,6 +74,7 @@ def test_a_quote_of_little_of_a_passage_does_not_hit_it(quote: str) -> None:
 def test_notation_entities_and_the_spaces_of_markup_make_no_difference() -> None:
     assert quote_hits("Use “a –b” & c : more", 'use "a -b" &amp; c: more')
     assert quote_hits("见/etc/hosts 文件，即可。", "见 /etc/hosts文件,即可。")
+    assert quote_hits("Nine hours [1, 2], then it opens [ref:3][^a] [citation needed].", "Nine hours, then it opens.")
 
 
 def test_chinese_is_compared_by_pairs_of_characters() -> None:

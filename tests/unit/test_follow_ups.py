@@ -93,8 +93,14 @@ def test_small_talk_and_what_was_asked_of_the_library_itself_are_no_topic() -> N
 def test_of_a_follow_up_its_own_words_ask() -> None:
     made = after("How long is sick pay paid in full?", "And during probation?")
     assert own_question(made) == "And during probation?"
-    assert own_question(after("How are segments sized?", "Why?")) == ""
     assert own_question("How are segments sized?") == ""
+
+
+@pytest.mark.parametrize("message", ["Why?", "And after that?", "What about both?", "Còn sau đó?", "Còn ai?"])
+def test_a_follow_up_that_only_relates_to_what_was_said_asks_nothing_itself(message: str) -> None:
+    made = after("How are segments sized?", message)
+    assert made != message
+    assert own_question(made) == ""
 
 
 _PIECES = [

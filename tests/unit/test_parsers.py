@@ -292,6 +292,13 @@ def test_document_ai_anchors_point_into_the_text(spelling: str) -> None:
     assert parse(json.dumps({"document": document}).encode(), name="x.json") == parsed
 
 
+def test_document_ai_may_write_its_numbers_with_a_point() -> None:
+    anchor = {"textAnchor": {"textSegments": [{"startIndex": 3.0, "endIndex": "5.0"}]}}
+    document = {"text": "A.\nB.", "pages": [{"pageNumber": 2.0, "paragraphs": [{"layout": anchor}]}]}
+    last = parse(json.dumps(document).encode(), name="x.json").blocks[-1]
+    assert (last.start, last.end, last.page_idx) == (3, 5, 1)
+
+
 def test_document_ai_offsets_hold_where_a_nul_is_dropped() -> None:
     document = {
         "text": "A\x00B.\nC.",

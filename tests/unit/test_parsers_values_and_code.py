@@ -38,6 +38,11 @@ def test_values_of_json(text: str, told: list[str]) -> None:
     assert rows(text) == told
 
 
+@pytest.mark.parametrize(("title", "found"), [(" Ports  of it ", "Ports of it"), (" ", None)])
+def test_the_title_of_values_is_theirs_and_no_name_of_a_section(title: str, found: str | None) -> None:
+    assert read(json.dumps({"title": title, "server": {"port": 80}}), "x.json").title == found
+
+
 def test_values_of_json_lines() -> None:
     assert rows('{"a": 1}\n\n[2]\r\n', "x.jsonl") == ["[0].a: 1", "[1][0]: 2"]
 

@@ -50,7 +50,10 @@ class Cluster:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="citewell-ray")
 
     async def open(self, address: str, folder: Path | None) -> None:
-        """Start a local cluster in a folder, or connect to an address. Raises ConfigurationError, DependencyFailed."""
+        """Start a local cluster in a folder, or connect to the one at an address.
+
+        Raises ConfigurationError where Ray is not installed, DependencyFailed where the cluster can't be reached.
+        """
         await self._call(lambda: _init(address, self.tasks, folder))
 
     async def refuse_too_small(self, cpus: float) -> None:
@@ -65,7 +68,10 @@ class Cluster:
     async def run(
         self, build: Callable[[], Dataset], on_progress: Callable[[Rows], object] = lambda rows: None
     ) -> None:
-        """Run a data set to its end; ``on_progress`` gets its rows in a thread. Raises CitewellError."""
+        """Run a data set to its end; ``on_progress`` gets its rows in a thread. Cancelling the caller ends the work.
+
+        Raises the CitewellError of a stage, DependencyFailed where Ray fails.
+        """
         running = asyncio.ensure_future(self._call(lambda: _consume(build(), on_progress)))
         try:
             await asyncio.shield(running)

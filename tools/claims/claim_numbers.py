@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from itertools import chain
 from typing import NamedTuple
 
-from text.page_references import han_number
+from text.han_numerals import han_number
 
 _GAP = " \u00a0\u202f'’"
 _NUMBER = re.compile(
@@ -14,7 +14,7 @@ _NUMBER = re.compile(
     rf"|(?<![\d.,])[1-9]\d{{0,2}}(?:(?P<gap>[{_GAP}])\d{{3}})(?:(?P=gap)\d{{3}})*(?:[.,]\d+)?(?!\d)"
     r"|\d+(?:[.,]\d+)*"
 )
-_NUMERALS = re.compile("[〇零一二两兩三四五六七八九十百千万萬亿億]+")
+_NUMERALS = re.compile("[〇零一二两兩三四五六七八九十百千万萬亿億]{1,40}")
 _GROUPED = re.compile(r"[1-9]\d{0,2}(?:(?:,\d{3})+|(?:\.\d{3})+)")
 _SEPARATORS = str.maketrans({"٫": ".", "٬": ",", "．": "."})
 

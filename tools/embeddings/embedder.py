@@ -33,7 +33,10 @@ class Embedder(Protocol):
     scale: SimilarityScale = FITTED
 
     async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Embed documents, shape (n, dimension), of norm 1, or 0 if blank. Raises EmbeddingUnavailable."""
+        """Embed documents in order, shape (n, dimension), each row of norm 1; an empty text is the zero vector.
+
+        Raises EmbeddingUnavailable.
+        """
         ...
 
     async def embed_question(self, text: str) -> NDArray[np.float32]:

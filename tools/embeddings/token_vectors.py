@@ -34,7 +34,10 @@ class TokenVectors:
 
     @classmethod
     def mapped(cls, file: Path) -> "TokenVectors":
-        """Map float16 in safetensors (https://github.com/huggingface/safetensors#format). Raises ConfigurationError."""
+        """Map a safetensors file (https://github.com/huggingface/safetensors#format), shape (tokens, dimension).
+
+        Raises ConfigurationError if it does not hold such a matrix of float16.
+        """
         try:
             with file.open("rb") as opened:
                 mapped = mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ)

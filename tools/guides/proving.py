@@ -1,4 +1,4 @@
-"""Proof that the library answers a question: it is asked, without a session or a model, before it is offered."""
+"""Questions asked beside any session: proof, without a model, that the library answers one before it is offered."""
 
 import asyncio
 from collections.abc import Callable

@@ -94,7 +94,8 @@ class Examiner:
 
         Each result is stored as it comes, and of an exam that is not over what is answered, which the next one goes on
         behind. Languages with a stored result are left out unless ``again`` is set. Raises ExamInProgress where another
-        process is taking it, DependencyFailed where the judge can't be asked: that is stored, and is no failed exam.
+        process is taking it, DependencyFailed where the judge can't be asked. Whatever else ends it early is stored
+        too, and is no failed exam: no process takes it again before ``RETRY_AFTER``.
         """
         exam = await self.exam()
         key = exam_key(judge, exam)
@@ -198,7 +199,8 @@ class Examiner:
 
 
 def _message(error: BaseException) -> str:
-    return error.message if isinstance(error, CitewellError) else f"{type(error).__name__}: {error}"
+    message = error.message if isinstance(error, CitewellError) else f"{type(error).__name__}: {error}"
+    return message.replace("\0", "")  # which PostgreSQL can't store
 
 
 def exam_cost(exam: Exam, languages: Sequence[str], settings: JudgeSettings) -> Cost:

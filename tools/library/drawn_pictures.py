@@ -9,7 +9,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 from typing_extensions import TypedDict
 
@@ -120,8 +120,14 @@ def pictures_of(reply: dict[str, Any], blobs: Sequence[bytes]) -> list[DrawnPict
 
 def placed_of(picture: DrawnPicture) -> LayoutPicture:
     """Return a picture without where its bytes are."""
-    named = LayoutPicture.__annotations__
-    return cast(LayoutPicture, {name: value for name, value in picture.items() if name in named})
+    return LayoutPicture(
+        number=picture["number"],
+        after=picture["after"],
+        page_idx=picture["page_idx"],
+        alt=picture["alt"],
+        width=picture["width"],
+        height=picture["height"],
+    )
 
 
 class _Placing:

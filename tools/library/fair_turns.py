@@ -12,7 +12,10 @@ MOST_WAITING, MOST_OF_ONE = 64, 16  # of all workspaces, and of one
 
 
 class FairTurns:
-    """At most ``size`` turns at once, each of some ``seconds``, and of one workspace one at a time."""
+    """At most ``size`` turns at once, and of one workspace one at a time.
+
+    ``seconds`` are how long a turn may take, and so when to come back.
+    """
 
     def __init__(self, size: int, seconds: float) -> None:
         self._free = asyncio.Semaphore(size)

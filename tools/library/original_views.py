@@ -2,6 +2,8 @@
 
 An original is what a stranger wrote, so it is read in the processes that read files, under limits of its own, apart
 from answers. What was seen is stored, and so is that a file can't be read: nothing is read twice to show it.
+
+A workspace keeps what was seen last, within ``MOST_BYTES``. A file that can't be read is remembered for a while.
 """
 
 import asyncio

@@ -25,6 +25,7 @@ from typing_extensions import TypedDict
 from graph.errors import CitewellError, InvalidRequest, NotFound, SourceBusy
 from graph.evidence import EVERYONE, GROUP, USER, Identity, Space
 from text.counted import counted
+from tools.library.bucket_source import BucketSource, open_bucket
 from tools.library.changes import Ingested, Report
 from tools.library.git_cache import caches_of
 from tools.library.git_reader import GitReader, as_git_url, disk_path, resolved_path
@@ -33,14 +34,8 @@ from tools.library.likeness import SimilarDocument
 from tools.library.new_documents import HASH_EPOCH, NewDocument
 from tools.library.reading import MOST_CHARACTERS, MOST_PAGES
 from tools.library.sandbox import FILE_MEGABYTES
-from tools.library.source_readers import (
-    BucketSource,
-    FolderReader,
-    ReadFile,
-    SiteSource,
-    SourceReader,
-    open_bucket,
-)
+from tools.library.site_source import SiteSource
+from tools.library.source_readers import FolderReader, ReadFile, SourceReader
 from tools.library.source_records import LOCK, SyncedSource, record_sync
 from tools.library.sync_plan import Compared, Known, Listed, Plan, Step, compare, plan
 from tools.library.web_pages import WebPages

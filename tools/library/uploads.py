@@ -64,7 +64,10 @@ class Uploads:
         return job_id, is_archive
 
     async def split_json(self, identity: Identity, body: bytes, *, most_bytes: int) -> tuple[bytes, str | None]:
-        """Return a JSON object without its ``text``, and that. Raises InvalidRequest for none, or a larger one."""
+        """Return a JSON object without its ``text``, and that.
+
+        Raises InvalidRequest where it is none, or has more than ``most_bytes`` beside its text.
+        """
         whose = await self._workspaces.number(identity.workspace)
         async with self._turns.take(whose):
             order = {"most_bytes": most_bytes}

@@ -81,7 +81,10 @@ _EXPIRE = f"DELETE FROM document_versions WHERE replaced_at < now() - make_inter
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """A text that a document has, or had until ``replaced_at``; ``changed_by`` is None where that is not known."""
+    """A text that a document has, or had until ``replaced_at``.
+
+    ``changed_by`` is the user who stored it, None if that was before it was kept.
+    """
 
     version: int
     title: str

@@ -149,7 +149,7 @@ class WorkspaceMove:
 
     async def plan(self) -> Plan:
         """Return what would move. Nothing is changed."""
-        side = Side(self._source, await self._place(self._source))
+        side = Side(self._source, await self._place_here(self._source))
         rows = Counter[str]()
         for table in in_parts(self._tables, side.place):
             rows[table.name] += await side.count(table)
@@ -203,7 +203,7 @@ class WorkspaceMove:
         if arrived is not None and row is not None and arrived[2] == "arrived" and row[1] != "sealed":
             raise InvalidRequest(f"{name!r} is open in {other} and here.", suggestion="Was one restored from a backup?")
         await self._refuse_lost_originals(self._source)
-        place = await self._place(self._source)
+        place = await self._place_here(self._source)
         if row is None or row[1] == "arrived":
             row = await (await self._source.execute(_BEGIN, [self._number, other])).fetchone()
         assert row is not None
@@ -238,10 +238,10 @@ class WorkspaceMove:
 
         Parts keep their numbers; the target's own bound is for what it stores later.
         """
-        there = await self._place(self._target)
+        there = await self._place_there()
         if here.own != there.own:
             await (give_own_tables if here.own else share_tables_again)(self._target, self._there)
-            there = await self._place(self._target)
+            there = await self._place_there()
         if there.parts > here.parts:
             raise InvalidRequest(
                 f"{self._report.workspace!r} is in {there.parts} parts in {self._report.other}, and in fewer here: it "
@@ -255,14 +255,12 @@ class WorkspaceMove:
                     there = await open_part(self._target, there)
         return there
 
-    async def _place(self, conn: Connection) -> Place:
-        is_there = conn is self._target
-        place = await find_place(conn, self._there if is_there else self._number)
-        if place is None:
-            name, other = self._report.workspace, self._report.other
-            lost = f"What was moved of {name!r} was deleted in {other}."
-            raise NotFound(lost if is_there else f"The workspace {name!r} was deleted.")
-        return place
+    async def _place_here(self, conn: Connection) -> Place:
+        return await _place(conn, self._number, f"The workspace {self._report.workspace!r} was deleted.")
+
+    async def _place_there(self) -> Place:
+        lost = f"What was moved of {self._report.workspace!r} was deleted in {self._report.other}."
+        return await _place(self._target, self._there, lost)
 
     async def _close(self, mark: _Mark) -> float:
         """Refuse questions, then all changes; copy what is left, compare, and seal the source. Returns since when."""
@@ -339,7 +337,7 @@ class WorkspaceMove:
         async with self._reader.transaction():
             await self._reader.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
             originals = self._originals.target_place if self._originals else POSTGRESQL
-            source = Side(self._reader, await self._place(self._reader), originals)
+            source = Side(self._reader, await self._place_here(self._reader), originals)
             target = Side(self._target, await self._same_tables(source.place))
             mark = await self._mark()
             changed["sessions"] = {(row[0],) for row in await self._rows(_UNFINISHED)}
@@ -485,6 +483,13 @@ async def abandon_move(
                 raise InvalidRequest(f"{name!r} was on its way to {row[2]}.", suggestion="Name that database.")
         await source.execute("DELETE FROM workspace_moves WHERE workspace = %s AND state <> 'moved'", [number])
         return str(row[2])
+
+
+async def _place(conn: Connection, number: int, lost: str) -> Place:
+    place = await find_place(conn, number)
+    if place is None:
+        raise NotFound(lost)
+    return place
 
 
 async def _opened_source(stack: AsyncExitStack, url: str, name: str, limits: MoveLimits) -> tuple[Connection, int]:

@@ -60,7 +60,7 @@ class _Anchored:
     def read(self, pages: list[Any]) -> Parsed:
         try:
             blocks = sorted(self._blocks(pages), key=lambda block: (block.start, block.end))
-        except (TypeError, ValueError, AttributeError) as error:
+        except (TypeError, ValueError, OverflowError, AttributeError) as error:
             raise UnreadableDocument("The text anchors of the Document AI JSON cannot be read.") from error
         if not blocks:
             return read_text(self.text)
@@ -127,4 +127,6 @@ def _either(part: Members, camel: str, snake: str) -> Any:
 
 
 def _number(value: Any) -> int:
-    return int(value.text if isinstance(value, Scalar) else value or 0)
+    """Return a number as JSON writes it, as a string or not; what is behind its point is dropped."""
+    text = value.text if isinstance(value, Scalar) else value or "0"
+    return int(text) if text.isdecimal() else int(float(text))

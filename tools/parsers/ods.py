@@ -159,7 +159,7 @@ class _Workbook:
             cell = self._cell(each) if len(each) or each.get(f"{OFFICE}value-type") else None
             if cell is not None and each.tag == _CELLS[0]:
                 for at in range(column, min(column + count, MOST_COLUMNS)):
-                    if here.sheet.shows(at):
+                    if not here.sheet.drops(at):
                         cells[at] = cell
                 spans = [whole_number(each.get(f"{TABLE}number-{what}-spanned"), 1) for what in ("rows", "columns")]
                 if max(spans) > 1:

@@ -55,12 +55,13 @@ class Sheet:
     hidden: list[tuple[int, int]] = field(default_factory=list)
     dropped: set[int] = field(default_factory=set)
 
-    def shows(self, column: int) -> bool:
-        """Whether a column that holds something is shown; one that is not is noted."""
+    def drops(self, column: int) -> bool:
+        """Note a column that holds something among the dropped if it is hidden, and return whether it is."""
         at = bisect_right(self.hidden, column, key=itemgetter(0)) - 1
         is_hidden = at >= 0 and self.hidden[at][1] >= column
-        self.dropped.update([column] * is_hidden)
-        return not is_hidden
+        if is_hidden:
+            self.dropped.add(column)
+        return is_hidden
 
 
 class Allowed:

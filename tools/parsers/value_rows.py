@@ -77,7 +77,8 @@ def written(root: Any, format_name: str, *, closing: str = "") -> Parsed:
         writer.text.add_heading(1, str(name))
         writer.write(inside)
     title = next((leaf.value for wanted in ("title", "name") for leaf in top if leaf.path == (wanted,)), "")
-    parsed = writer.text.parsed(title=" ".join(storable(title).split())[:_LONG] or None)
+    title = " ".join(storable(title).split())[:_LONG]
+    parsed = writer.text.parsed(title=title or None)
     return parsed if title else replace(parsed, title=None)  # the name of a section is none
 
 

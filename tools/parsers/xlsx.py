@@ -136,7 +136,7 @@ class _Workbook:
             column = _column(reference[1]) if reference else column + 1
             if column >= MOST_COLUMNS:
                 break
-            if (cell := self._cell(each)) is not None and sheet.shows(column):
+            if (cell := self._cell(each)) is not None and not sheet.drops(column):
                 self._allowed.take(1, len(cell.text))
                 cells[column] = cell
         return cells

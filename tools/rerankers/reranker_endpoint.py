@@ -38,7 +38,10 @@ class Scorer(Protocol):
     """What scores texts beside a question: an endpoint, or a model of a folder."""
 
     async def score(self, query: str, texts: Sequence[str], *, seconds: float | None = None) -> list[float]:
-        """Return each text's relevance from 0 to 1, in time. Raises RerankerUnavailable, RerankerRefused."""
+        """Return each text's relevance to a query, from 0 to 1, in order, in at most ``seconds``.
+
+        Raises RerankerUnavailable, or RerankerRefused for what would be refused again.
+        """
         ...
 
 

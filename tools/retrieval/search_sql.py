@@ -367,7 +367,7 @@ class _Search:
     columns: str = ""
 
 
-def _library(*, dense: bool, leg: int) -> _Search:
+def _library(*, dense: bool) -> _Search:
     """Search by the indexes. A column is added, the present version of the library."""
     finding, legs = (_LEXICAL + _DENSE, ("lexical", "dense")) if dense else (_LEXICAL, ("lexical",))
     return _Search(finding, legs, {}, ahead=_VERSION, columns=_PRESENT)
@@ -405,7 +405,7 @@ def _named(*, dense: bool, leg: int) -> _Search:
     return replace(beside, finding=_SCOPE + _NAMED, legs=legs, lasting=LASTING, ahead=_VERSION, columns=columns)
 
 
-_REACHES = {"library": _library, "documents": _documents, "titles": _titles, "named": _named}
+_NAMING_DOCUMENTS = {"documents": _documents, "titles": _titles, "named": _named}
 
 
 def _distance(row: str, column: str, *, vectors: bool) -> str:
@@ -441,7 +441,7 @@ def search_statement(
     found with or None for a neighbour, and the score that orders. Raises UndefinedTable where the workspace is
     elsewhere, or gone.
     """
-    search = _REACHES[reach](dense=dense, leg=leg)
+    search = _library(dense=dense) if reach == "library" else _NAMING_DOCUMENTS[reach](dense=dense, leg=leg)
     tables = ReadTables.of(own, parts)
     distance = "v.embedding <=> (SELECT embedding FROM vector)" if dense else "0::float8"
     question = _VECTOR + _QUESTION if dense else _QUESTION

@@ -4,7 +4,7 @@ An answer's section may be the very words of the documents that it cites, so it 
 """
 
 from collections.abc import Collection, Iterable, Mapping
-from typing import Any, cast
+from typing import Any
 
 from graph.evidence import Citation, Identity, PagesRead, PageUse, SectionClaim, answer_text
 from tools.retrieval.scope import READABLE, as_array, as_uuid, reading_as
@@ -175,13 +175,6 @@ def _claim(section_index: int, citations: Iterable[Citation]) -> SectionClaim:
     )
 
 
-# Of a withheld citation: where its quote is, and nothing of what it says.
-_KEPT = (
-    "segment_id", "document_id", "segment_index", "page_idx", "start", "end", "origin", "verdict", "source_index",
-    "section_index",
-)  # fmt: skip
-
-
 def _citation(citation: Citation, hidden: Collection[str]) -> Citation:
     """Return a citation without what it shows of some documents: all, or that they hold copies of it."""
     if citation["document_id"] not in hidden:
@@ -189,5 +182,17 @@ def _citation(citation: Citation, hidden: Collection[str]) -> Citation:
             return citation
         copies = [each for each in citation["copies"] if each["document_id"] not in hidden]
         return Citation(**{**citation, "copies": copies})
-    kept = {name: value for name, value in citation.items() if name in _KEPT}
-    return cast(Citation, {**kept, "quote": "", "freshness": "withheld"})
+    return Citation(
+        segment_id=citation["segment_id"],
+        document_id=citation["document_id"],
+        segment_index=citation["segment_index"],
+        page_idx=citation["page_idx"],
+        start=citation["start"],
+        end=citation["end"],
+        quote="",
+        origin=citation["origin"],
+        verdict=citation["verdict"],
+        source_index=citation["source_index"],
+        section_index=citation["section_index"],
+        freshness="withheld",
+    )

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from graph.rows import Turn
+from text.language import STOP_WORDS, word_set
 from text.late_patterns import late_pattern
 from tools.rules.question_terms import content_words, count_content, length_of
 from tools.rules.small_talk_rules import small_talk, without_courtesies
@@ -29,6 +30,16 @@ _POINTS = late_pattern(
     r"|它|(?<!其)他|她|这|那|其中",
     re.IGNORECASE,
 )
+# What says when, where or how much of something, and nothing of what: "After that?", "Both?", "Còn sau đó?".
+_RELATE = word_set(
+    """
+    according across after against all along although among around because before behind between beyond both despite
+    each either every few furthermore hence however more moreover most near neither one only over per same several since
+    therefore though through thus too toward towards under unlike until upon very via within yet
+    còn cả giữa hầu hết mọi mỗi ngoài ngày nhiên nhiều năm rất sau số sự theo tháng trước tuy tất
+    """
+)
+_ASKS_NOTHING = _RELATE | STOP_WORDS["vi"]  # a question as short as "Còn ai?" is not known as Vietnamese
 _CLAUSE_END = re.compile("[,;:，；：]")
 _OWN = re.compile(r"(?P<own>.+) \([^()]+\)")
 _FEW = 2
@@ -92,7 +103,8 @@ def own_question(question: str) -> str:
     if found and not (depends(found["own"]) or count_content(found["own"]) <= _FEW):
         found = None  # the reader wrote the parentheses
     words = (word for word in content_words(found["own"]) if not _is_number(word)) if found else ()
-    return found["own"] if found and sum(map(length_of, words)) >= 1 else ""
+    asks = sum(length_of(word) for word in words if word.casefold() not in _ASKS_NOTHING)
+    return found["own"] if found and asks >= 1 else ""
 
 
 def _is_number(word: str) -> bool:
