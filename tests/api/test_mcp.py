@@ -19,6 +19,7 @@ from mcp.shared.exceptions import MCPError
 from api.app import create_app
 from api.mcp import resources
 from api.mcp.server import TOOLS
+from api.mcp.tools import STEPS
 from graph.entrypoint import Citewell, open_citewell
 from graph.errors import NotFound, Overloaded
 from graph.events import RunFinished
@@ -240,6 +241,9 @@ async def test_the_steps_of_a_run_are_told_as_progress(client: Client) -> None:
     await client.call_tool("ask", {"question": "When does unused leave lapse?"}, progress_callback=progress)
     assert [done for done, _ in told] == [float(each) for each in range(1, len(told) + 1)]
     assert [message for _, message in told][1:3] == ["Searching the library", "Weighing what was found"]
+    told.clear()
+    await client.call_tool("ask", {"question": "Who won the chess match?"}, progress_callback=progress)
+    assert told[-1][1] == STEPS["abstain"]
 
 
 async def test_a_text_is_verified_against_sources_and_against_the_library(client: Client) -> None:
