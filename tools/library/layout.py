@@ -69,6 +69,7 @@ class Layouts:
         self._reader = reader
         self._originals = originals
         self._views = views
+        self._turns = asyncio.Lock()  # one piece at a time, between which questions have theirs
 
     async def pieces(self, identity: Identity, document_id: str, *, with_pictures: bool = True) -> AsyncIterator[bytes]:
         """Yield a Layout as JSON, a few segments at a time: a document may have a million blocks.
@@ -124,10 +125,11 @@ class Layouts:
         cut: list[LayoutBlock] = []  # the last block, which may go on
         while segments:
             reached += len(segments)
-            following = await some(reached)
-            if following and following[0].content_hash != segments[0].content_hash:
-                raise NotFound("The document has changed.")
-            blocks = await asyncio.to_thread(_blocks, segments, following)
+            async with self._turns:
+                following = await some(reached)
+                if following and following[0].content_hash != segments[0].content_hash:
+                    raise NotFound("The document has changed.")
+                blocks = await asyncio.to_thread(_blocks, segments, following)
             blocks = cut + blocks[_goes_on(cut, blocks[0]) :]
             cut = [blocks.pop()] if following else []
             yield segments, blocks
