@@ -1926,7 +1926,10 @@ export type TypeCount = {
   documents: number;
 };
 
-/** A text that a document has, or had until `replaced_at`; `changed_by` is None where that is not known. */
+/**
+ * A text that a document has, or had until `replaced_at`. `changed_by` is the user who stored it, None if that was
+ * before it was kept.
+ */
 export type Version = {
   version: number;
   title: string;
