@@ -19,9 +19,12 @@ class Threaded:
         return (await self.embed([text]))[0]
 
 
-async def test_to_embed_on_a_loop_takes_none_of_its_threads() -> None:
-    asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(1))
-    embeddings = LibraryEmbeddings(Threaded())  # type: ignore[arg-type]
-    async with asyncio.timeout(60):
-        assert await asyncio.gather(*(embeddings.aembed_query("a") for _ in range(3))) == [[1.0, 1.0]] * 3
-        assert await embeddings.aembed_documents(["a", "b"]) == [[1.0, 1.0]] * 2
+def test_to_embed_on_a_loop_takes_none_of_its_threads() -> None:
+    async def embed() -> None:
+        asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(1))
+        embeddings = LibraryEmbeddings(Threaded())  # type: ignore[arg-type]
+        async with asyncio.timeout(60):
+            assert await asyncio.gather(*(embeddings.aembed_query("a") for _ in range(3))) == [[1.0, 1.0]] * 3
+            assert await embeddings.aembed_documents(["a", "b"]) == [[1.0, 1.0]] * 2
+
+    asyncio.run(embed())  # a loop of its own, for the others of this process have more threads
