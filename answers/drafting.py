@@ -1,7 +1,7 @@
 """Streaming of drafts as events, without links that no cited source contains."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import aclosing
 
 from answers.checking import CheckedAnswer
@@ -9,14 +9,14 @@ from answers.event_loop import yield_to_event_loop
 from answers.links import LinkFilter, RemovedLink, SourceLinks, links_of_sources, without_foreign_links
 from graph.events import AnyEvent, ContentRemoved, SectionFinished, SectionStarted, TextDelta, ThinkingDelta
 from graph.evidence import Failure, Section, Segment, section_of
-from graph.ports import Draft, DraftClosed, DraftOpened, DraftText, DraftThinking
+from graph.ports import DraftClosed, DraftOpened, Drafts, DraftText, DraftThinking
 
 NO_SEGMENTS: Mapping[str, Segment] = {}
 SMALL = 1_000  # characters that are filtered at once; more would keep the event loop from other requests
 
 
 async def emit_drafts(
-    drafts: AsyncIterator[Draft],
+    drafts: Drafts,
     emit: Callable[[AnyEvent], None],
     *,
     segments: Mapping[str, Segment] = NO_SEGMENTS,
@@ -36,7 +36,7 @@ async def emit_drafts(
     opened = _OpenSection(first, None, emit, grounded=grounded)
     cited: tuple[str, ...] | None = None
     thinking = _ThinkingStream(emit)
-    async with aclosing(drafts) as stream:  # type: ignore[type-var]
+    async with aclosing(drafts) as stream:
         async for draft in stream:
             match draft:
                 case DraftText(delta):

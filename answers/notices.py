@@ -1,11 +1,11 @@
 """What a family without a model says of itself: that it only quotes, and how a model is added."""
 
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from collections.abc import Sequence
 from contextlib import aclosing
 
 import prompts
 from graph.evidence import NoticeCode
-from graph.ports import Draft, DraftOpened, fixed_section
+from graph.ports import Draft, DraftOpened, Drafts, fixed_section
 from graph.state import State
 
 
@@ -20,7 +20,7 @@ def notices_of(state: State) -> list[NoticeCode]:
     return first if is_told else [*first, "add_model"]
 
 
-async def with_notices(drafts: AsyncIterator[Draft], state: State) -> AsyncIterator[Draft]:
+async def with_notices(drafts: Drafts, state: State) -> Drafts:
     """Say before a writer's first section that it is not what was asked for, and behind the last how to get that."""
     wording = prompts.lines(state.language)
     written = False
@@ -34,10 +34,10 @@ async def with_notices(drafts: AsyncIterator[Draft], state: State) -> AsyncItera
             yield each
 
 
-async def introduced(drafts: AsyncIterator[Draft], section: Sequence[Draft]) -> AsyncGenerator[Draft, None]:
+async def introduced(drafts: Drafts, section: Sequence[Draft]) -> Drafts:
     """Put a section before the first of a writer's, once there is one."""
     is_opened = False
-    async with aclosing(drafts) as stream:  # type: ignore[type-var]  # a port says iterator; each is a generator
+    async with aclosing(drafts) as stream:
         async for draft in stream:
             if isinstance(draft, DraftOpened) and not is_opened:
                 is_opened = True

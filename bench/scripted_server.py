@@ -22,7 +22,7 @@ from bench.scripted_writer import ScriptedWriter
 from cli.process_memory import collect_less, share_heap
 from graph.entrypoint import open_runner
 from graph.evidence import Hit
-from graph.ports import Draft, DraftClosed, DraftOpened, DraftText, Family, Grading
+from graph.ports import DraftClosed, DraftOpened, Drafts, DraftText, Family, Grading
 from graph.usage import Meter
 from tools.process.library import Library, open_library
 from tools.settings import Settings, load_settings
@@ -33,7 +33,7 @@ SENTENCES = 4  # per section
 _SENTENCE = re.compile(r"[A-Z][^.]+\.")
 
 
-async def quote(sources: Sequence[Hit]) -> AsyncIterator[Draft]:
+async def quote(sources: Sequence[Hit]) -> Drafts:
     """Quote some sentences of each of the best sources, one section each; repeat sources if there are too few."""
     for hit in islice(cycle(sources), SECTIONS):
         said = " ".join(_SENTENCE.findall(hit.segment.text)[:SENTENCES])

@@ -7,10 +7,10 @@ for many concurrent streams, one that writes the time of each delta, and one tha
 import asyncio
 import re
 import time
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from graph.evidence import Hit, Intent
-from graph.ports import AnswerWriter, Draft, DraftClosed, DraftOpened, DraftText, FaultySection, Revision
+from graph.ports import AnswerWriter, Draft, DraftClosed, DraftOpened, Drafts, DraftText, FaultySection, Revision
 from graph.rows import Turn
 from graph.usage import Meter
 
@@ -23,7 +23,7 @@ STAMP_SECONDS = 0.01
 _SENTENCE = re.compile(r"[^.]+\.")
 _WORD = re.compile(r"\S+\s*")
 
-Script = Callable[[Sequence[Hit]], AsyncIterator[Draft]]
+Script = Callable[[Sequence[Hit]], Drafts]
 
 
 class ScriptedWriter:
@@ -32,7 +32,7 @@ class ScriptedWriter:
     def __init__(self, script: Script) -> None:
         self._script = script
 
-    def write(self, question: str, sources: Sequence[Hit], *, language: str, meter: Meter) -> AsyncIterator[Draft]:
+    def write(self, question: str, sources: Sequence[Hit], *, language: str, meter: Meter) -> Drafts:
         """Write according to the script."""
         return self._script(sources)
 
@@ -51,18 +51,18 @@ class ScriptedWriter:
         intent: Intent,
         own_knowledge: bool,
         meter: Meter,
-    ) -> AsyncIterator[Draft]:
+    ) -> Drafts:
         """Write according to the script without sources, which is nothing."""
         return self._script(())
 
 
-async def instant(sources: Sequence[Hit]) -> AsyncIterator[Draft]:
+async def instant(sources: Sequence[Hit]) -> Drafts:
     """Quote in 200 deltas, without a wait between them."""
     for draft in _quoted(sources, DELTAS):
         yield draft
 
 
-async def paced(sources: Sequence[Hit]) -> AsyncIterator[Draft]:
+async def paced(sources: Sequence[Hit]) -> Drafts:
     """Quote in 100 deltas at 20 per second, like a hosted model."""
     for draft in _quoted(sources, PACED_DELTAS):
         if isinstance(draft, DraftText):
@@ -70,7 +70,7 @@ async def paced(sources: Sequence[Hit]) -> AsyncIterator[Draft]:
         yield draft
 
 
-async def stamped(sources: Sequence[Hit]) -> AsyncIterator[Draft]:
+async def stamped(sources: Sequence[Hit]) -> Drafts:
     """Write the machine's monotonic clock in microseconds, 200 times at 100 per second."""
     yield DraftOpened()
     said = []
@@ -81,7 +81,7 @@ async def stamped(sources: Sequence[Hit]) -> AsyncIterator[Draft]:
     yield DraftClosed("".join(said), (sources[0].segment.segment_id,))
 
 
-async def waiting(sources: Sequence[Hit]) -> AsyncIterator[Draft]:
+async def waiting(sources: Sequence[Hit]) -> Drafts:
     """Write a word and wait forever."""
     yield DraftOpened()
     yield DraftText("It ")

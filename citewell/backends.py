@@ -1,7 +1,7 @@
 """What a backend of the entry point group ``citewell.backends`` is made of."""
 
 from graph.evidence import Hit
-from graph.ports import Draft, DraftClosed, DraftOpened, DraftText, Family
+from graph.ports import Draft, DraftClosed, DraftOpened, Drafts, DraftText, Family
 from graph.usage import Meter
 from tools.backends.backend_registry import Backend
 from tools.claims.code_checker import CodeChecker
@@ -14,6 +14,7 @@ __all__ = [
     "DraftClosed",
     "DraftOpened",
     "DraftText",
+    "Drafts",
     "ExtractiveWriter",
     "Family",
     "Hit",

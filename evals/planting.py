@@ -1,12 +1,11 @@
 """Sentences of known truth, planted in the answers of any writer, to see which of them get a mark."""
 
-from collections.abc import AsyncIterator
 from dataclasses import replace
 
 from evals.cases import DataSet
 from evals.gate.injected_faults import AlteringWriter, Fault, in_families
 from graph.errors import InvalidRequest
-from graph.ports import Draft, DraftClosed, DraftOpened, DraftText
+from graph.ports import DraftClosed, DraftOpened, Drafts, DraftText
 
 
 def planting(data: DataSet) -> Fault:
@@ -22,7 +21,7 @@ def planting(data: DataSet) -> Fault:
             suggestion='Give questions `"planted": [{"text": "...", "faithful": false}]`.',
         )
 
-    async def plant(question: str, drafts: AsyncIterator[Draft]) -> AsyncIterator[Draft]:
+    async def plant(question: str, drafts: Drafts) -> Drafts:
         cited: dict[str, None] = {}
         async for draft in drafts:
             yield draft

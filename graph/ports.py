@@ -6,7 +6,7 @@ implementation passes its port's kit in ``tests/contract``. Unless a port docume
 ``BudgetExhausted``; every other port works by rule instead, with the reason in ``fallback``.
 """
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Protocol
@@ -350,6 +350,7 @@ class DraftThinking:
 
 
 Draft = DraftOpened | DraftText | DraftClosed | DraftThinking
+Drafts = AsyncGenerator[Draft, None]  # of one answer; closing it ends the writing
 
 
 def fixed_section(text: str, *, notice: NoticeCode | None = None, fallback: Failure | None = None) -> tuple[Draft, ...]:
@@ -386,7 +387,7 @@ class Revision:
 
 
 class AnswerWriter(Protocol):
-    def write(self, question: str, sources: Sequence[Hit], *, language: str, meter: Meter) -> AsyncIterator[Draft]:
+    def write(self, question: str, sources: Sequence[Hit], *, language: str, meter: Meter) -> Drafts:
         """Write the answer in sections that cite the sources; no section means that they don't answer the question.
 
         Raises ModelReplyInvalid where the reply ends without a readable section.
@@ -411,7 +412,7 @@ class AnswerWriter(Protocol):
         intent: Intent,
         own_knowledge: bool,
         meter: Meter,
-    ) -> AsyncIterator[Draft]:
+    ) -> Drafts:
         """Reply without the library, such as to small talk, in sections without sources.
 
         With ``own_knowledge`` the reply is a whole answer from what the writer knows; a writer that only quotes gives

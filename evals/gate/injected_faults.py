@@ -6,7 +6,7 @@ A gate that has never failed proves nothing: ``citewell eval gate --fault NAME``
 measures.
 """
 
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 
@@ -15,8 +15,8 @@ from graph.ports import (
     AnswerWriter,
     CheckedClaim,
     ClaimChecker,
-    Draft,
     DraftClosed,
+    Drafts,
     Family,
     FaultySection,
     Grading,
@@ -173,7 +173,7 @@ def _stale(segment: Segment) -> Segment:
     return replace(segment, start=segment.start + _INSERTED, end=segment.end + _INSERTED)
 
 
-AlterDrafts = Callable[[str, AsyncIterator[Draft]], AsyncIterator[Draft]]  # of a question
+AlterDrafts = Callable[[str, Drafts], Drafts]  # of a question
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +183,7 @@ class AlteringWriter:
     writer: AnswerWriter
     alter: AlterDrafts
 
-    def write(self, question: str, sources: Sequence[Hit], *, language: str, meter: Meter) -> AsyncIterator[Draft]:
+    def write(self, question: str, sources: Sequence[Hit], *, language: str, meter: Meter) -> Drafts:
         """Write, with altered drafts."""
         return self.alter(question, self.writer.write(question, sources, language=language, meter=meter))
 
@@ -202,14 +202,14 @@ class AlteringWriter:
         intent: Intent,
         own_knowledge: bool,
         meter: Meter,
-    ) -> AsyncIterator[Draft]:
+    ) -> Drafts:
         """Converse as the writer does."""
         return self.writer.converse(
             question, turns, language=language, intent=intent, own_knowledge=own_knowledge, meter=meter
         )
 
 
-async def without_passages(question: str, drafts: AsyncIterator[Draft]) -> AsyncIterator[Draft]:
+async def without_passages(question: str, drafts: Drafts) -> Drafts:
     """Leave out which passage a section shows, so that only the checker cites."""
     async for draft in drafts:
         yield replace(draft, passage=None) if isinstance(draft, DraftClosed) else draft

@@ -1,7 +1,7 @@
 """The extractive family: grade segments and answer in quotes, without a model, a key or a network."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import zip_longest
 
@@ -9,9 +9,9 @@ from answers.answerhood import ANSWERS
 from graph.evidence import Hit, Intent, NearPassage
 from graph.ports import (
     ClaimChecker,
-    Draft,
     DraftClosed,
     DraftOpened,
+    Drafts,
     DraftText,
     Family,
     FaultySection,
@@ -139,9 +139,7 @@ class ExtractiveWriter:
     def __init__(self, memo: ReaderMemo | None = None) -> None:
         self._memo = memo
 
-    async def write(
-        self, question: str, sources: Sequence[Hit], *, language: str, meter: Meter
-    ) -> AsyncIterator[Draft]:
+    async def write(self, question: str, sources: Sequence[Hit], *, language: str, meter: Meter) -> Drafts:
         """Show up to three passages, one a section; none where there is nothing to show."""
         readings = recall_by_part(question, sources, self._memo) if self._memo is not None else None
         if readings is None:
@@ -166,7 +164,7 @@ class ExtractiveWriter:
         intent: Intent,
         own_knowledge: bool = False,
         meter: Meter,
-    ) -> AsyncIterator[Draft]:
+    ) -> Drafts:
         """Reply to small talk with a fixed line; a question gets no reply, since only the library is quoted."""
         if intent == "small_talk":
             text: str = getattr(lines(language), small_talk(question) or "acknowledgement")

@@ -1,17 +1,26 @@
 """Write and revise cited sections with the model, and converse; a simpler writer takes over on a spent budget."""
 
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import cast
 
 from pydantic import BaseModel, ValidationError
 
 import prompts
 from graph.errors import BudgetExhausted, InvalidRequest, ModelContextExceeded, ModelReplyInvalid, fallback_failure
 from graph.evidence import Failure, Hit, Intent, Segment
-from graph.ports import AnswerWriter, Draft, DraftClosed, DraftOpened, DraftText, DraftThinking, FaultySection, Revision
+from graph.ports import (
+    AnswerWriter,
+    Draft,
+    DraftClosed,
+    DraftOpened,
+    Drafts,
+    DraftText,
+    DraftThinking,
+    FaultySection,
+    Revision,
+)
 from graph.reasons import Reason
 from graph.rows import Turn
 from graph.usage import Meter
@@ -35,12 +44,12 @@ from tools.llm.section_text import CitedIds, SectionText, offered_ids
 
 
 async def within_budget(
-    drafts: AsyncGenerator[Draft, None],
+    drafts: Drafts,
     *,
     broken_off: Callable[[], Iterable[Draft]],
-    fallback: AsyncIterator[Draft],
+    fallback: Drafts,
     instead: Reason,
-) -> AsyncGenerator[Draft, None]:
+) -> Drafts:
     """Yield drafts while the budget lasts.
 
     If it ends after a section has begun, ``broken_off`` returns the drafts that close that section. If it ends before,
@@ -59,7 +68,7 @@ async def within_budget(
         for draft in broken_off():
             yield draft
         return
-    async with aclosing(fallback) as simpler:  # type: ignore[type-var]
+    async with aclosing(fallback) as simpler:
         async for draft in simpler:
             if isinstance(draft, DraftOpened):
                 draft, failure = replace(draft, fallback=failure), None
@@ -171,9 +180,7 @@ class LlmWriter:
     fallback: AnswerWriter
     thinks: bool = False
 
-    async def write(
-        self, question: str, sources: Sequence[Hit], *, language: str, meter: Meter
-    ) -> AsyncIterator[Draft]:
+    async def write(self, question: str, sources: Sequence[Hit], *, language: str, meter: Meter) -> Drafts:
         """Write the answer in sections that cite the sources; no section means that the sources don't answer.
 
         Where the endpoint says that its context is smaller than was known, it is asked again with fewer sources.
@@ -212,7 +219,7 @@ class LlmWriter:
         else:
             return
         shorter = self.write(question, sources, language=language, meter=meter)
-        async with aclosing(cast(AsyncGenerator[Draft, None], shorter)) as again:
+        async with aclosing(shorter) as again:
             async for draft in again:
                 yield draft
 
@@ -255,7 +262,7 @@ class LlmWriter:
         intent: Intent,
         own_knowledge: bool = False,
         meter: Meter,
-    ) -> AsyncIterator[Draft]:
+    ) -> Drafts:
         """Reply without the library, in one section without sources; with ``own_knowledge`` by a prompt of its own.
 
         Raises ModelReplyInvalid if the reply is empty.
@@ -291,7 +298,7 @@ class LlmWriter:
         return self.endpoint.context_tokens // (2 if self.thinks else 4)
 
 
-async def _sections(reply: AsyncGenerator[ReplyPart, None], reader: SectionReader) -> AsyncGenerator[Draft, None]:
+async def _sections(reply: AsyncGenerator[ReplyPart, None], reader: SectionReader) -> Drafts:
     async with aclosing(reply) as parts:
         async for part in parts:
             match part:
@@ -305,7 +312,7 @@ async def _sections(reply: AsyncGenerator[ReplyPart, None], reader: SectionReade
                         yield draft
 
 
-async def _paragraph(reply: AsyncGenerator[ReplyPart, None], section: SectionText) -> AsyncGenerator[Draft, None]:
+async def _paragraph(reply: AsyncGenerator[ReplyPart, None], section: SectionText) -> Drafts:
     async with aclosing(reply) as parts:
         async for part in parts:
             begun = section.begun
