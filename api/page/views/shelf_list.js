@@ -32,8 +32,10 @@ export function shelfList(app, shelf, actions) {
     active = anchor = grid.scrollTop = 0;
   });
   shelf.extent.watch(() => {
+    const held = focused();
     tell();
     draw();
+    if (held && focused() !== held) find(held); // it stands in another place now
   });
   app.selection.pages.watch(draw);
 
@@ -66,6 +68,11 @@ export function shelfList(app, shelf, actions) {
       row.tick((id) => app.selection.has(id));
       row.activate(at === active);
     }
+  }
+
+  /** Give the document that the focus is on. */
+  function focused() {
+    return [...shown.values()].find((row) => row.element.contains(document.activeElement))?.id;
   }
 
   /** Make a row, in the place of the one that was there, or where it stands among the others. @param {number} at @param {number} height */

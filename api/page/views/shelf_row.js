@@ -67,6 +67,8 @@ export function shelfRow(actions, told, at, row) {
 
   return {
     element,
+    /** The document that it shows. */
+    id: document?.document_id,
     /** What in it the focus can be on. */
     controls,
     /** Tell whether it shows this. @param {Row} now */
