@@ -153,13 +153,9 @@ export class SessionList {
     this.retitle(sessionId, changed.title);
   }
 
-  /** Delete a session; one that is gone already is no failure. @param {string} sessionId */
+  /** @param {string} sessionId */
   async delete(sessionId) {
-    try {
-      await this.client.deleteSession(sessionId);
-    } catch (error) {
-      if (!(error instanceof Problem && error.status === 404)) throw error;
-    }
+    await this.client.delete(`api/sessions/${sessionId}`);
     this.forget(sessionId);
   }
 
