@@ -50,16 +50,16 @@ export class Client {
   async send(path, { method = "GET", json, headers = {}, signal, chosen = true, keepalive = method === "DELETE" } = {}) {
     const credentials = this.credentials();
     if (!chosen) delete credentials[WORKSPACE];
-    /** @type {RequestInit} */
-    const init = { method, headers: { ...credentials, ...headers }, cache: "no-store", keepalive };
-    if (signal) init.signal = signal;
-    if (json !== undefined) {
-      init.body = JSON.stringify(json);
-      init.headers = { ...init.headers, "Content-Type": "application/json" };
-    }
     let response;
     try {
-      response = await fetch(this.url(path), init);
+      response = await fetch(this.url(path), {
+        method,
+        headers: { ...credentials, ...headers, ...(json !== undefined && { "Content-Type": "application/json" }) },
+        body: json === undefined ? null : JSON.stringify(json),
+        cache: "no-store",
+        keepalive,
+        signal: signal ?? null,
+      });
     } catch (error) {
       if (signal?.aborted) throw error;
       throw new Problem("unreachable", "", { retryable: true });
@@ -172,7 +172,7 @@ export class Client {
   /** Find where in its original a quote stands, and the passage around it.
    * @param {string} id @param {number} segment @param {number} start @param {number} end @param {AbortSignal} [signal] */
   place(id, segment, start, end, signal) {
-    return this.json(`api/documents/${id}/segments/${segment}/place?${query({ start, end })}`, { list: "boxes", ...(signal ? { signal } : {}) });
+    return this.json(`api/documents/${id}/segments/${segment}/place?${query({ start, end })}`, { list: "boxes", signal });
   }
 
   /** Give those that were deleted. @param {string[]} document_ids */

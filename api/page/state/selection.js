@@ -40,8 +40,9 @@ export class Selection {
     /** @type {Promise<unknown>} */
     this.saving = Promise.resolve();
     this.saves = 0;
-    /** The ids of the pages, which are looked up for every row that is drawn. */
-    this.known = { pages: this.pages.value, ids: new Set(/** @type {string[]} */ ([])) };
+    /** The ids of the pages, which are looked up for every row that is drawn. @type {Set<string>} */
+    this.ticked = new Set();
+    this.pages.watch((pages) => (this.ticked = new Set(pages.map((page) => page.document_id))));
   }
 
   /**
@@ -100,9 +101,7 @@ export class Selection {
 
   /** Tell whether a document is ticked. @param {string} documentId */
   has(documentId) {
-    const pages = this.pages.value;
-    if (this.known.pages !== pages) this.known = { pages, ids: new Set(pages.map((page) => page.document_id)) };
-    return this.known.ids.has(documentId);
+    return this.ticked.has(documentId);
   }
 
   /** Give what a session is saved with. */
