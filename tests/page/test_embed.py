@@ -69,8 +69,8 @@ class OwnPages:
         if request.url.path == "/own.css":
             return Response(HOSTILE, media_type="text/css")
         policy = (
-            f"default-src 'none'; script-src {self.citewell}{self.allowed}; connect-src {self.citewell}; style-src 'self'; "
-            "img-src data:; base-uri 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
+            f"default-src 'none'; script-src {self.citewell}{self.allowed}; connect-src {self.citewell}; "
+            "style-src 'self'; img-src data:; base-uri 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
         )
         body = f"<main>{PIER}</main>" if request.url.path == "/pier" else self.body
         page = (
@@ -256,7 +256,7 @@ async def test_a_policy_that_allows_the_script_alone_leaves_the_words_as_they_ar
 ) -> None:
     own_pages.attributes, own_pages.allowed = "data-box", "/embed.js"
     await embedded(keyed_site, own_pages)
-    page = await chromium_page(own_pages.url, faults=(*ELSEWHERE, "Content Security Policy"))
+    page = await chromium_page(own_pages.url, faults=(*ELSEWHERE, "Content Security Policy", "violation of script-src"))
     reply = await ask(page)
     await expect(page.get_by_role("status")).to_contain_text("The answer is complete.")
     await expect(reply.locator(".text blockquote").first).to_contain_text(FIRST)
