@@ -40,11 +40,8 @@ SERVERS := $(if $(NODE),$(ENGINES)/node_modules/.package-lock.json)
 test: .venv/dev.installed $(CLIENTS) $(PAGE_CHECKS) ## run the tests, four files at a time: they wait as much as they work
 	@$(RUN)/pytest -n 4 --dist loadfile --no-loadscope-reorder $(ARGS)
 
-# Where Ray was too slow to start, and was started again, it leaves processes behind that it never waited for.
-LEFT_BY_RAY := -W "ignore:Exception ignored in. <function Popen.__del__:pytest.PytestUnraisableExceptionWarning"
-
 test-engines: .venv/dev.installed .engines/installed $(SERVERS) ## run the tests that need an engine or another PostgreSQL; make test skips them
-	@PATH="$(CURDIR)/.engines/bin:$$PATH" PYTHONPATH="$$(.engines/bin/python -c 'import site; print(site.getsitepackages()[0])')" $(RUN)/pytest tests/engines $(LEFT_BY_RAY) $(ARGS)
+	@PATH="$(CURDIR)/.engines/bin:$$PATH" PYTHONPATH="$$(.engines/bin/python -c 'import site; print(site.getsitepackages()[0])')" $(RUN)/pytest tests/engines $(ARGS)
 
 contract: .venv/dev.installed .contract/installed ## hold the service to its OpenAPI document; CONTRACT_SECONDS=60 bounds it
 	@PATH="$(CURDIR)/.contract/bin:$$PATH" $(RUN)/pytest tests/api/test_contract.py tests/api/test_generated_clients.py $(ARGS)
