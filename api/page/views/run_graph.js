@@ -16,7 +16,7 @@ let asked = null;
  * @returns {Promise<string[]>} None where they can't be read; the next call asks again.
  */
 export async function readNodes(client) {
-  const graph = await orNull((asked ??= client.graph()));
+  const graph = await orNull((asked ??= client.json("api/graph", { list: "nodes" })));
   if (!graph) asked = null;
   return graph?.nodes.map(({ id }) => id).filter((id) => !ENDS.includes(id)) ?? [];
 }
