@@ -9,12 +9,10 @@ import { language, words } from "../words/index.js";
 import { answerActions } from "./answer_actions.js";
 import { limitsView } from "./answer_limits.js";
 import { outcomeView } from "./answer_outcome.js";
-import { disagreements } from "./conflicts.js";
+import { disagreements, nearestList } from "./answer_below.js";
 import { icon } from "./icons.js";
 import { fillMargin } from "./margin.js";
-import { nearestList } from "./nearest.js";
-import { sectionView } from "./section.js";
-import { takenBack } from "./section_notes.js";
+import { sectionView, takenBack } from "./section.js";
 
 /** @param {Answer | null} answer */
 function isProven(answer) {
@@ -24,10 +22,8 @@ function isProven(answer) {
 /** Make the view of an answer; `account` is where the line of its run stands once it has ended.
  * @param {App} app @returns {TurnView & {account: HTMLElement}} */
 export function answerView(app) {
-  /** @type {ReturnType<typeof sectionView>[]} */
-  const views = [];
-  /** @type {Answer | null} */
-  let shown = null;
+  const views = /** @type {ReturnType<typeof sectionView>[]} */ ([]);
+  let shown = /** @type {Answer | null} */ (null);
   let marginFilled = false;
   const sections = h("div", { class: "sections" });
   const margin = h("div", { class: "margin", role: "group", "aria-label": words.proof.passages });

@@ -5,7 +5,6 @@ import { isLive } from "../state/turns.js";
 import { hasBearing } from "../text/worth.js";
 import { language, words } from "../words/index.js";
 import { advice, said } from "../words/problems.js";
-import { withCode } from "./failure.js";
 import { libraryButton } from "./empty.js";
 import { icon, textButton } from "./icons.js";
 import { goToQuestion } from "./question_field.js";
@@ -130,4 +129,33 @@ function refusalLines({ code, tried = [], library, written_in: languages = [], n
   }
   if (notices.includes("add_model")) lines.push(h("p", { class: "muted" }, refusal.addModel));
   return lines;
+}
+
+/** Make the panel of a question that could not be asked. @param {App} app */
+export function failureView(app) {
+  const { conversation } = app;
+  const element = h("div", { class: "failure", role: "alert" });
+  conversation.failure.watch((failure) => {
+    element.hidden = !failure;
+    if (!failure) return fill(element);
+    const { problem, again, ask } = failure;
+    if (problem.status === 401) app.locked.set(true);
+    const title = ask?.regenerate ? words.answer.failed : ask ? words.conversation.failed : "";
+    fill(
+      element,
+      title && h("p", { class: "outcome" }, icon("cross"), h("strong", null, title)),
+      h("p", null, withCode(said(problem))),
+      advice(problem) && h("p", { class: "muted" }, withCode(advice(problem))),
+      h("p", { class: "choices" },
+        again && textButton("primary small", again, icon("again"), words.page.retry),
+        textButton("quiet small", () => conversation.failure.set(null), words.conversation.dismiss),
+      ),
+    );
+  });
+  return element;
+}
+
+/** Show what a message puts between backticks as code. @param {string} message */
+export function withCode(message) {
+  return message.split(/`([^`]+)`/).map((part, at) => (at % 2 ? h("code", null, part) : part));
 }

@@ -14,8 +14,7 @@ const AWAY = { target: "_blank", rel: "noopener noreferrer nofollow" };
 const [ABOVE, BELOW] = [22, 24]; // pixels of a passage that are shown around what bears the sentence, and fade
 const KEPT = 200; // places that are remembered
 
-/** @type {WeakMap<Client, Map<string, Promise<Wire.PlaceInOriginal>>>} */
-const places = new WeakMap();
+const places = /** @type {WeakMap<Client, Map<string, Promise<Wire.PlaceInOriginal>>>} */ (new WeakMap());
 // A card is made before it has room, and is given more while it is read.
 const sizes = new ResizeObserver((changed) => {
   for (const passage of new Set(changed.map(({ target }) => target.closest(".passage-shown")))) {

@@ -6,8 +6,7 @@ import { words } from "../words/index.js";
 import { icon, textButton } from "./icons.js";
 import { mentionsIn } from "./later.js";
 import { questionField } from "./question_field.js";
-import { selectionOptions } from "./selection_options.js";
-import { chosenChips, documentScope, putLastAway } from "./selection_scope.js";
+import { chosenChips, documentScope, putLastAway, selectionOptions } from "./selection.js";
 
 const DRAFT = "citewell.draft.";
 
@@ -38,8 +37,7 @@ export function composer(app) {
   let shown = null;
   /** The question that was refused, and stands in the field again. */
   let refused = "";
-  /** @type {import("../state/selection.js").Passage | null} */
-  let passage = null;
+  let passage = /** @type {import("../state/selection.js").Passage | null} */ (null);
   /** Whether anything was typed since a session began to be opened. */
   let typed = false;
   field.write(sessionStorage.getItem(DRAFT) ?? "");

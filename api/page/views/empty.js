@@ -3,11 +3,10 @@
 import { fill, h } from "../dom.js";
 import { Problem } from "../api/problem.js";
 import { language, words } from "../words/index.js";
-import { withCode } from "./failure.js";
-import { placeList } from "./guide.js";
+import { withCode } from "./answer_outcome.js";
+import { placeList, questionList } from "./offers.js";
 import { icon, textButton } from "./icons.js";
 import { later } from "./later.js";
-import { questionList } from "./offers.js";
 import { goToQuestion } from "./question_field.js";
 
 const EXTRACTIVE = "extractive"; // how the service names what quotes without a model

@@ -43,8 +43,7 @@ export function incomingView(app, incoming, shelf) {
     list,
     unfold,
   );
-  /** @type {Map<number, ReturnType<typeof itemRow>>} */
-  let rows = new Map();
+  let rows = /** @type {Map<number, ReturnType<typeof itemRow>>} */ (new Map());
   /** Those whose end was told. @type {Set<number>} */
   const told = new Set();
   let seen = 0;
@@ -132,8 +131,7 @@ function noteOf(note) {
 
 /** @param {App} app @param {Incoming} incoming @param {Shelf} shelf */
 function itemRow(app, incoming, shelf) {
-  /** @type {Item | null} */
-  let shown = null;
+  let shown = /** @type {Item | null} */ (null);
   const drawing = h("span", { class: "drawing" });
   const name = h("span", { class: "name", dir: "auto" });
   const state = h("span", { class: "muted" });

@@ -27,8 +27,7 @@ export async function later(app, load, use) {
 export function readerPlaces(app) {
   const place = h("div", { class: "place" });
   const bar = h("div", { class: "place" });
-  /** @type {Element | null} */
-  let pressed = null;
+  let pressed = /** @type {Element | null} */ (null);
   const put = once(app, () => import("./reader.js"), ({ reader }) => reader({ ...hostOf(app, bar), pressed: () => pressed }, place));
   app.reading.watch((reading) => {
     pressed = document.activeElement; // before it is hidden
@@ -55,7 +54,7 @@ function hostOf(app, bar) {
 
 /** Pin something to a note. @param {App} app @param {Wire.Pin} what */
 export function pin(app, what) {
-  void later(app, () => import("./notes_pinning.js"), (notes) => notes.pin(app, what));
+  void later(app, () => import("./notes.js"), (notes) => notes.pin(app, what));
 }
 
 /**
@@ -65,8 +64,7 @@ export function pin(app, what) {
  * @returns {(event: KeyboardEvent) => boolean} Tells whether a key meant one of them.
  */
 export function mentionsIn(app, field) {
-  /** @type {ReturnType<typeof import("./mentions.js").mentionList> | null} */
-  let list = null;
+  let list = /** @type {ReturnType<typeof import("./mentions.js").mentionList> | null} */ (null);
   const put = once(app, () => import("./mentions.js"), ({ mentionList }) => (list = mentionList(app, field)));
   field.text.addEventListener("input", () => field.text.value.includes("@") && put());
   return (event) => list?.press(event) ?? false;

@@ -19,8 +19,7 @@ const FIRST_LEVEL = 3; // the document's title is a heading of level 2
  * @returns {Placed[][]}
  */
 export function grouped(blocks, text) {
-  /** @type {Placed[][]} */
-  const groups = [];
+  const groups = /** @type {Placed[][]} */ ([]);
   for (const block of blocks) {
     const group = groups.at(-1);
     const last = group?.at(-1);
@@ -102,8 +101,7 @@ function listOf(items, text) {
  * @returns {[number, number][]}
  */
 export function cellsOf(text, from, to) {
-  /** @type {[number, number][]} */
-  const cells = [];
+  const cells = /** @type {[number, number][]} */ ([]);
   let at = from;
   // A row that begins with an empty cell begins with the bar, since blocks have no space around them.
   if (text.startsWith("| ", from)) {

@@ -23,10 +23,8 @@ import { CHANGES, SIGNS, changeOf, verdictProof } from "./verdicts.js";
  * @property {HTMLElement | null} card The one beside the text.
  */
 
-/** @type {WeakMap<Element, Proof>} */
-export const proofs = new WeakMap();
-/** @type {WeakMap<Element, HTMLElement>} */
-const unfolded = new WeakMap();
+export const proofs = /** @type {WeakMap<Element, Proof>} */ (new WeakMap());
+const unfolded = /** @type {WeakMap<Element, HTMLElement>} */ (new WeakMap());
 /** The marker whose quote is being read. @type {WeakMap<App, {button: HTMLElement, reading: unknown} | null>} */
 const current = new WeakMap();
 

@@ -16,8 +16,7 @@ const MARGIN = 8;
  * @param {() => (Action | Choice)[]} entries
  */
 export function menuButton(label, sign, entries) {
-  /** @type {HTMLElement | null} */
-  let open = null;
+  let open = /** @type {HTMLElement | null} */ (null);
   const looks = { class: "quiet menu-button", title: label, "aria-label": label };
   const button = h("button", { ...looks, "aria-haspopup": "menu", "aria-expanded": "false" }, icon(sign));
   // A press outside closes the menu before the click that follows; that click must not open it again.

@@ -12,8 +12,7 @@ const [LEAST, LARGEST] = [0.75, 1.5]; // pixels to a point: what is smaller can'
 const FINE = 1.5; // pixels of the screen to one of the layout, with which half of that can be read too
 const MARK = "#ffe98a"; // a page is white in both themes
 
-/** @type {Map<string, {file: Promise<PdfDocument | null>, use: AbortController}>} */
-const open = new Map();
+const open = /** @type {Map<string, {file: Promise<PdfDocument | null>, use: AbortController}>} */ (new Map());
 
 /**
  * Draw the part of a page where a quote stands over its text, if it can be read there.

@@ -125,8 +125,7 @@ function rowsOf({ quote, context = [] }) {
 function quotedText(quoted) {
   const { quote } = quoted;
   const says = saidOnce();
-  /** @type {(string | HTMLElement)[]} */
-  const parts = [];
+  const parts = /** @type {(string | HTMLElement)[]} */ ([]);
   let at = 0;
   for (const highlight of highlightsOf(quoted)) {
     const { before, after, from, to } = highlighted({ ...quoted, highlight });

@@ -23,8 +23,7 @@ const policy = /** @type {{trustedTypes?: {createPolicy: (name: string, rules: o
   },
 });
 
-/** @type {PDFWorker | null} */
-let worker = null;
+let worker = /** @type {PDFWorker | null} */ (null);
 
 /** Give the worker that all files share. */
 function shared() {

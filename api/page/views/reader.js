@@ -7,14 +7,12 @@ import { citationOf } from "../text/deep_links.js";
 import { passagesOf } from "../text/passages.js";
 import { words } from "../words/index.js";
 import { advice, said } from "../words/problems.js";
-import { guideFold } from "./guide.js";
+import { guideFold } from "./offers.js";
 import { icon, iconButton, textButton } from "./icons.js";
-import { readerLinks } from "./reader_links.js";
-import { readerPassages } from "./reader_passages.js";
+import { readerLinks, readerPassages } from "./reader_head.js";
 import { askable, MOST } from "./reader_selection.js";
-import { sheet } from "./reader_sheet.js";
+import { sheet, toDocument } from "./reader_sheet.js";
 import { readerViews } from "./reader_views.js";
-import { toDocument } from "./to_document.js";
 
 /** @typedef {import("../text/passages.js").Passage} Passage */
 /**
@@ -69,13 +67,11 @@ export function reader(app, place) {
   app.page?.bar.append(toDocument(app.page.app, pane.narrow));
   /** What is on show. @type {import("../state/document.js").Content | null} */
   let content = null;
-  /** @type {Passage[]} */
-  let passages = [];
+  let passages = /** @type {Passage[]} */ ([]);
   let reads = new AbortController();
   /** What was read last, and how far down each place of a document was left. @type {Reading | null} */
   let before = null;
-  /** @type {Map<string, number>} */
-  const left = new Map();
+  const left = /** @type {Map<string, number>} */ (new Map());
 
   app.reading.watch((reading) => {
     if (before && content?.document.document_id === before.documentId) left.set(placeOf(before), views.scroller.scrollTop);

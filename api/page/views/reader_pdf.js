@@ -5,9 +5,8 @@ import { codePoints } from "../text/offsets.js";
 import { words } from "../words/index.js";
 import { iconButton } from "./icons.js";
 import { openPdf, prepare } from "./pdf_file.js";
-import { PdfPage } from "./pdf_page.js";
-import { columnAround } from "./pdf_text.js";
-import { markedIn } from "./reader_marks.js";
+import { columnAround, PdfPage } from "./pdf_page.js";
+import { markedIn } from "./layout_text.js";
 import { drawn as drawnNext, mostMarked, scrollTo } from "./reader_stretches.js";
 
 /** @typedef {import("../text/passages.js").Passage} Passage */
@@ -33,14 +32,10 @@ export function readerPdf(client, onFailed) {
   const element = h("div", { class: "text drawn", tabindex: 0, role: "region", "aria-label": words.reader.text }, body);
   const smaller = iconButton("dash", words.viewer.smaller, () => resize(SIZES.findLast((size) => size < zoom - 0.01)));
   const larger = iconButton("add", words.viewer.larger, () => resize(SIZES.find((size) => size > zoom + 0.01)));
-  /** @type {PdfPage[]} */
-  let pages = [];
-  /** @type {Promise<PdfDocument> | null} */
-  let opening = null;
-  /** @type {PdfDocument | null} */
-  let file = null;
-  /** @type {Wire.RawSegment[]} */
-  let segments = [];
+  let pages = /** @type {PdfPage[]} */ ([]);
+  let opening = /** @type {Promise<PdfDocument> | null} */ (null);
+  let file = /** @type {PdfDocument | null} */ (null);
+  let segments = /** @type {Wire.RawSegment[]} */ ([]);
   let documentId = "";
   /** Where quotes stand, by their offsets. @type {Map<string, Promise<Box[]>>} */
   let places = new Map();
@@ -52,8 +47,7 @@ export function readerPdf(client, onFailed) {
   let width = 0;
   let ended = new AbortController().signal;
 
-  /** @type {Map<Element, PdfPage>} */
-  const pageOf = new Map();
+  const pageOf = /** @type {Map<Element, PdfPage>} */ (new Map());
   const near = new IntersectionObserver((seen) => {
     for (const { target, isIntersecting } of seen) {
       const page = pageOf.get(target);
@@ -118,7 +112,7 @@ export function readerPdf(client, onFailed) {
     element.scrollLeft += page.sheet.getBoundingClientRect().left + size * column.left - MARGIN - element.getBoundingClientRect().left;
   }
 
-  /** @param {Passage["parts"][number]} part @param {string} quote @param {import("./reader_marks.js").Mark["kind"]} kind @returns {QuoteOnPage | null} */
+  /** @param {Passage["parts"][number]} part @param {string} quote @param {import("./layout_text.js").Mark["kind"]} kind @returns {QuoteOnPage | null} */
   function quoteOf({ segment: at, from, to }, quote, kind) {
     const segment = segments[at];
     if (!segment || segment.page_idx === null) return null;
@@ -175,8 +169,7 @@ export function readerPdf(client, onFailed) {
     },
 
     mark(passages, current) {
-      /** @type {Map<number, QuoteOnPage[]>} */
-      const wanted = new Map();
+      const wanted = /** @type {Map<number, QuoteOnPage[]>} */ (new Map());
       for (const passage of passages) {
         for (const part of markedIn(passage, current)) {
           const page = segments[part.segment]?.page_idx ?? -1;

@@ -43,8 +43,7 @@ export function kindOf({ media_type: type, original }) {
  */
 export function readerViews(client, ask, pin) {
   const text = readerText();
-  /** @type {Partial<Record<Kind, Promise<View>>>} */
-  const views = {};
+  const views = /** @type {Partial<Record<Kind, Promise<View>>>} */ ({});
   const failed = h("p", { class: "fallback", role: "status", hidden: true });
   const element = h("div", { class: "views" }, failed, text.element);
   const choice = h("div", { class: "ways", role: "group", "aria-label": words.viewer.as, hidden: true });
@@ -53,16 +52,12 @@ export function readerViews(client, ask, pin) {
   const tools = h("span", { class: "tools" });
   fill(choice, asItIs, asText, tools);
   let wantsText = false; // as the reader chose last, whichever document it was
-  /** @type {Kind | null} */
-  let kind = null;
-  /** @type {Content | null} */
-  let content = null;
+  let kind = /** @type {Kind | null} */ (null);
+  let content = /** @type {Content | null} */ (null);
   /** What each view shows. @type {Map<View, Content>} */
   const showing = new Map();
-  /** @type {Passage[]} */
-  let passages = [];
-  /** @type {Passage | null} */
-  let current = null;
+  let passages = /** @type {Passage[]} */ ([]);
+  let current = /** @type {Passage | null} */ (null);
   /** @type {View} */
   let view = text;
   /** Ends when another document is shown. */

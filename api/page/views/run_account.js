@@ -32,12 +32,9 @@ export function runAccount() {
     h("summary", null, words.run.account.label, said),
     h("div", { class: "account-body" }, h("div", { class: "account-table" }, table), facts),
   );
-  /** @type {[Turn, RunView | null, number] | null} */
-  let last = null;
-  /** @type {RunView | null} */
-  let told = null;
-  /** @type {unknown[]} */
-  let drawn = [];
+  let last = /** @type {[Turn, RunView | null, number] | null} */ (null);
+  let told = /** @type {RunView | null} */ (null);
+  let drawn = /** @type {unknown[]} */ ([]);
 
   function draw() {
     if (!last || !element.open) return;
@@ -97,8 +94,7 @@ function rank(name) {
 function spentOf(turn, run) {
   const known = run && Object.keys(run.spent).length ? run.spent : turn.spent;
   if (Object.keys(known).length || !run) return known;
-  /** @type {Record<string, Spent>} */
-  const spent = {};
+  const spent = /** @type {Record<string, Spent>} */ ({});
   for (const { name, ms } of run.steps) {
     if (ms !== null) spent[name] = { calls: 0, tokens: 0, ms: (spent[name]?.ms ?? 0) + ms };
   }

@@ -1,12 +1,14 @@
 /** How an answer came about: one line that opens to the steps and what they took. */
 
+import { joinRun } from "../api/following.js";
+import { Problem } from "../api/problem.js";
 import { change, fill, h } from "../dom.js";
+import { fold, newRun } from "../state/run.js";
 import { isLive } from "../state/turns.js";
 import { doingNow, summaryOf, took } from "../text/summing.js";
 import { duration } from "../words/format.js";
 import { icon } from "./icons.js";
 import { later } from "./later.js";
-import { replayOf } from "./run_replay.js";
 
 const TICK_MS = 500;
 /** Speaks to those who can't see the page: one for all runs, so that none talks over another.
@@ -22,10 +24,8 @@ export function runPanel(app) {
   const summary = h("summary", { onclick: choose }, mark, line, time);
   const element = h("details", { class: "run", ontoggle: toggled, onclick: engage }, summary);
   const replay = replayOf(app, draw);
-  /** @type {ReturnType<typeof import("./run_body.js").runBody> | null} */
-  let body = null;
-  /** @type {Turn | null} */
-  let turn = null;
+  let body = /** @type {ReturnType<typeof import("./run_body.js").runBody> | null} */ (null);
+  let turn = /** @type {Turn | null} */ (null);
   let live = /** @type {boolean | null} */ (null);
   let writing = false;
   /** Whether the user wants it open; null where they have not said. */
@@ -132,4 +132,50 @@ function tuneIn() {
 function announce(text) {
   tuneIn();
   if (voice) fill(voice, text);
+}
+
+/** @typedef {"unasked" | "fetching" | "told" | "gone"} Replayed */
+
+/** Make what reads the log of one run. @param {App} app @param {() => void} changed */
+function replayOf(app, changed) {
+  let leaving = new AbortController();
+  const replay = {
+    /** @type {Replayed} */
+    state: "unasked",
+
+    /** @param {string} runId */
+    begin(runId) {
+      if (replay.state === "unasked") void app.attempt(() => read(runId));
+    },
+
+    /** Wait no longer for what has not come yet. */
+    leave() {
+      if (replay.state === "fetching") replay.forget();
+    },
+
+    forget() {
+      leaving.abort();
+      replay.state = "unasked";
+    },
+  };
+
+  /** @param {string} runId @throws {Problem} */
+  async function read(runId) {
+    replay.forget();
+    replay.state = "fetching";
+    const { signal } = (leaving = new AbortController());
+    let run = newRun(runId);
+    try {
+      const events = joinRun(app.client, runId, { signal, onOutage: () => undefined });
+      for await (const event of events) run = fold(run, event);
+    } catch (error) {
+      if (!signal.aborted) replay.state = "unasked";
+      if (!(error instanceof Problem && error.code === "not_found")) throw error;
+    }
+    if (signal.aborted) return;
+    replay.state = run.steps.length ? "told" : "gone"; // of an old run only the end is still told
+    if (run.seq) app.conversation.recall(run);
+    else changed();
+  }
+  return replay;
 }

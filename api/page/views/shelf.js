@@ -13,13 +13,11 @@ import { pointTo } from "./answer_sources.js";
 import { iconButton } from "./icons.js";
 import { incomingView } from "./incoming.js";
 import { later } from "./later.js";
-import { addingTools } from "./shelf_adding.js";
+import { addingTools, dropTarget } from "./shelf_adding.js";
 import { shelfCollections } from "./shelf_collections.js";
-import { shelfList } from "./shelf_list.js";
-import { shelfTexts } from "./shelf_texts.js";
+import { shelfList, shelfTexts } from "./shelf_list.js";
 import { shelfTicks } from "./shelf_ticks.js";
 import { shelfTools } from "./shelf_tools.js";
-import { dropTarget } from "./upload_drop.js";
 
 export { addingTools }; // for the first screen, which waits for no file of its own
 

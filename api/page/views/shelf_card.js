@@ -5,7 +5,7 @@ import { fill, h } from "../dom.js";
 import { moment } from "../words/format.js";
 import { words } from "../words/index.js";
 import { openDialog } from "./dialog.js";
-import { placeList } from "./guide.js";
+import { placeList } from "./offers.js";
 import { icon, textButton } from "./icons.js";
 import { formatOf } from "./shelf_row.js";
 

@@ -157,8 +157,7 @@ function nameForm(opener, sent) {
   const said = words.collections;
   const name = h("input", { type: "text", required: true, maxlength: 200, placeholder: said.name, "aria-label": said.name });
   const shared = h("input", { type: "checkbox" });
-  /** @type {Collection | null} */
-  let about = null;
+  let about = /** @type {Collection | null} */ (null);
   const made = form(opener, said.save, [name, h("label", { class: "check" }, shared, said.shared)], () => {
     if (name.value.trim()) sent(about, name.value.trim(), shared.checked);
   });

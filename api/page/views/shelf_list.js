@@ -1,8 +1,9 @@
 /** The rows of the shelf: those in sight are there, thousands are not. One tab stop, and arrows from row to row. */
 
 import { change, fill, h } from "../dom.js";
-import { advice, said } from "../words/problems.js";
 import { words } from "../words/index.js";
+import { advice, said } from "../words/problems.js";
+import { pathOf } from "./answer_sources.js";
 import { textButton } from "./icons.js";
 import { shelfRow } from "./shelf_row.js";
 
@@ -13,8 +14,7 @@ const ROW_REM = 3.5; // the height of each, as shelf.css has it
 
 /** Make the list. @param {App} app @param {Shelf} shelf @param {import("./shelf.js").Actions} actions */
 export function shelfList(app, shelf, actions) {
-  /** @type {Map<number, ReturnType<typeof shelfRow>>} */
-  const shown = new Map();
+  const shown = /** @type {Map<number, ReturnType<typeof shelfRow>>} */ (new Map());
   /** The row that the focus is on, or goes to. */
   let active = 0;
   /** The row that was ticked last, where a stretch begins. */
@@ -173,4 +173,46 @@ export function shelfList(app, shelf, actions) {
 
 function rowHeight() {
   return ROW_REM * parseFloat(getComputedStyle(document.documentElement).fontSize);
+}
+
+/**
+ * Make the part of the shelf where passages stand.
+ * @param {App} app
+ * @param {import("../state/shelf.js").Shelf} shelf
+ * @param {import("./shelf.js").Actions} actions
+ */
+export function shelfTexts(app, shelf, actions) {
+  const list = h("ul", null);
+  const element = h("section", { class: "shelf-texts", "aria-label": words.shelf.texts }, h("h3", null, words.shelf.texts), list);
+  let boxes = /** @type {Map<string, HTMLInputElement>} */ (new Map());
+  shelf.texts.watch((found) => {
+    boxes = new Map();
+    fill(list, found.map((source) => h("li", null, ...passage(source))));
+    element.hidden = !found.length;
+    mark();
+  });
+  app.selection.pages.watch(mark);
+
+  function mark() {
+    for (const [id, box] of boxes) box.checked = app.selection.has(id);
+  }
+
+  /** @param {Source} source */
+  function passage(source) {
+    const { document_id, title, excerpt } = source;
+    const box = h("input", {
+      type: "checkbox",
+      "aria-label": title,
+      onchange: () => void actions.tick([{ document_id, title }], box.checked).then(mark),
+    });
+    boxes.set(document_id, box);
+    const heading = pathOf(source);
+    const read = h("button", { class: "quiet", dir: "auto", onclick: () => actions.read(source, source) },
+      h("span", { class: "seen-by-readers-only" }, words.shelf.readTitle({ title })),
+      h("b", null, heading ? `${title} · ${heading}` : title),
+      h("q", null, excerpt),
+    );
+    return [box, read];
+  }
+  return element;
 }

@@ -3,14 +3,12 @@
 import { h } from "../dom.js";
 import { ROOMY } from "../state/app.js";
 import { composer } from "./composer.js";
-import { connection, offlineBar } from "./connection.js";
+import { connection, notices, offlineBar } from "./notices.js";
 import { conversationView } from "./conversation.js";
 import { libraryPlace, readerPlaces } from "./later.js";
 import { lock } from "./lock.js";
-import { notices } from "./notices.js";
 import { sessionsView } from "./sessions.js";
-import { shortcuts } from "./shortcuts.js";
-import { skips } from "./skips.js";
+import { shortcuts, skips } from "./shortcuts.js";
 import { topbar } from "./topbar.js";
 
 /** Make all that the page shows. @param {App} app @returns {Node[]} */

@@ -65,8 +65,7 @@ export async function flashcards(app, ids) {
   const before = textButton("", () => show(at - 1), icon("back"), texts.before);
   const next = textButton("", () => show(at + 1), texts.next, icon("next"));
   const answer = textButton("primary", turn, texts.show);
-  /** @type {Wire.Flashcard[]} */
-  let cards = [];
+  let cards = /** @type {Wire.Flashcard[]} */ ([]);
   let [dropped, at] = [0, 0];
   await make(app, "api/flashcards", { document_ids: ids }, "cards", status, keepOver(dialog), deal);
 

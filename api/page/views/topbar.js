@@ -6,7 +6,7 @@ import { choose, language, LANGUAGES, words } from "../words/index.js";
 import { titleOf } from "../words/titles.js";
 import { icon, iconButton } from "./icons.js";
 import { menuButton } from "./menu.js";
-import { sessionMenu } from "./take_menu.js";
+import { sessionMenu } from "./taking.js";
 import { showShortcuts } from "./shortcuts.js";
 
 /** @typedef {import("../words/index.js").Language} Language */

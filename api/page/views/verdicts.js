@@ -58,8 +58,7 @@ function decidedBy({ by, judge }) {
  * @param {Claim[]} claims
  */
 export function faultList(claims) {
-  /** @type {Map<string, {claim: Claim, count: number}>} */
-  const faults = new Map();
+  const faults = /** @type {Map<string, {claim: Claim, count: number}>} */ (new Map());
   for (const claim of claims) {
     if (claim.verdict !== "contradicted" && claim.verdict !== "unsupported") continue;
     const fault = [claim.verdict, ...claim.reasons].join("\n");

@@ -6,8 +6,7 @@ import { iconButton } from "./icons.js";
 
 /** Make the switch between versions. @param {App} app @param {string} label */
 export function versionSwitch(app, label) {
-  /** @type {string[]} */
-  let ids = [];
+  let ids = /** @type {string[]} */ ([]);
   let at = 0;
   const place = h("span", null);
   const [back, next] = [step("back", words.conversation.previous, -1), step("next", words.conversation.following, 1)];

@@ -1,12 +1,13 @@
-/** Sources that contradict each other: what each says, side by side, with its value, its date and the way to it. */
+/** What stands below an answer: sources that contradict each other, side by side, or what came nearest to a question that was refused. */
 
 import { h } from "../dom.js";
-import { numbersOf } from "../text/numbering.js";
 import { bothQuoted, positionsOf, shows } from "../text/apart.js";
+import { numbersOf } from "../text/numbering.js";
 import { sayReason } from "../text/reasons.js";
+import { hasBearing } from "../text/worth.js";
 import { number } from "../words/format.js";
 import { words } from "../words/index.js";
-import { sourceButton, sourceOf } from "./answer_sources.js";
+import { readingOf, sourceButton, sourceOf } from "./answer_sources.js";
 import { passageText, quotedFrom, readingMarker } from "./passage.js";
 
 /** Show sources that contradict each other. @param {App} app @param {Answer} answer */
@@ -60,4 +61,21 @@ function bare(app, answer, { segment_ids, reason }) {
   const rows = sources.map((source) =>
     h("li", null, sourceButton(app, source, answer.sources, numbers.get(source.index) ?? source.index)));
   return [h("p", { dir: "auto" }, sayReason([], reason)), h("ul", { class: "sources" }, rows)];
+}
+
+/** List what came nearest to an answer. @param {App} app @param {Answer} answer */
+export function nearestList(app, { nearest }) {
+  if (!nearest.length) return null;
+  return h("section", { class: hasBearing({ nearest }) ? "nearest" : "nearest far" },
+    h("h3", null, words.answer.nearest),
+    h("ul", { class: "sources" }, nearest.map((source) => h("li", { class: "section" }, passageOf(app, source, nearest)))),
+  );
+}
+
+/** @param {App} app @param {Source} source @param {Source[]} among */
+function passageOf(app, source, among) {
+  const { excerpt, start, passage } = source;
+  const from = quotedFrom(readingMarker(app, number(source.index), readingOf(source, among)), source, { ...source, ...passage });
+  const bare = excerpt.includes(" | ") ? "" : passageText({ start, quote: excerpt }); // rows on one line say nothing
+  return [from, passage ? passageText(passage) : bare];
 }

@@ -1,18 +1,74 @@
-/** What a document is, where else it can be read, and its file to be kept. */
+/** What stands above a document: what it is, where else it can be read, and its quotes, one after the other. */
 
 import { Problem } from "../api/problem.js";
 import { change, fill, h } from "../dom.js";
 import { originalAddress } from "../text/addresses.js";
 import { addressOfQuote } from "../text/deep_links.js";
 import { languageOf } from "../text/languages.js";
-import { remarkOf } from "../text/said_of_files.js";
 import { partOf } from "../text/places.js";
+import { remarkOf } from "../text/said_of_files.js";
 import { words } from "../words/index.js";
 import { said } from "../words/problems.js";
-import { icon, textButton } from "./icons.js";
+import { icon, iconButton, textButton } from "./icons.js";
 import { keep } from "./taking.js";
 
+/** @typedef {import("../text/passages.js").Passage} Passage */
 /** @typedef {import("../state/document.js").Content} Content */
+
+/**
+ * Make the row that goes from quote to quote, and the note on the one that is looked at.
+ * @param {{go: (step: 1 | -1) => void, ask: ((quote: string) => void) | null}} act
+ */
+export function readerPassages(act) {
+  const previous = iconButton("back", words.reader.previous, () => act.go(-1));
+  const next = iconButton("next", words.reader.next, () => act.go(1));
+  const place = h("span", { class: "which", role: "status" });
+  const ask = h("button", { class: "quiet small ask-quote", onclick: () => quote && act.ask?.(quote), hidden: !act.ask },
+    words.reader.askQuote,
+  );
+  const row = h("div", { class: "passages", role: "group", "aria-label": words.reader.quotes },
+    previous,
+    place,
+    next,
+    ask,
+  );
+  const note = h("div", { class: "note", role: "status" });
+  let quote = "";
+  return {
+    row,
+    note,
+
+    /** @param {Passage[]} passages @param {Passage | null} current */
+    show(passages, current) {
+      row.hidden = !current;
+      note.hidden = !current || current.standing === "here";
+      if (!current) return;
+      const at = passages.indexOf(current);
+      quote = current.quote;
+      fill(place, words.reader.place({ at: at + 1, of: passages.length }));
+      change(previous, { "aria-disabled": at === 0 && "true" });
+      change(next, { "aria-disabled": at === passages.length - 1 && "true" });
+      fill(note, noteOn(current));
+    },
+
+    /** Say that the quote which an address names is not there any more. */
+    tellChanged() {
+      fill(note, h("p", null, words.reader.standing.changed));
+      note.hidden = false;
+    },
+  };
+}
+
+/** @param {Passage} passage */
+function noteOn({ standing, quote }) {
+  if (standing === "here") return [];
+  const said = h("p", null, words.reader.standing[standing]);
+  return standing === "moved" ? [said] : [
+    said,
+    h("p", { class: "muted" }, words.reader.given),
+    h("blockquote", { class: "given" }, quote),
+  ];
+}
 
 // Letters that turn what follows them around, so that a name could seem to end otherwise; and those of paths.
 const UNFIT = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\\/:*?"<>|]/gu;
