@@ -14,6 +14,12 @@ declare global {
   type Step = import("./state/run.js").Step;
   type SectionView = import("./state/sections.js").SectionView;
   type TurnView = import("./views/turn.js").TurnView;
+  type Shelf = import("./state/shelf.js").Shelf;
+  type Content = import("./state/document.js").Content;
+  type Passage = import("./text/passages.js").Passage;
+  type PdfDocument = import("./vendor/pdf/pdf.js").PdfDocument;
+  type Placed = import("./views/layout_blocks.js").Placed;
+  type View = import("./views/reader_views.js").View;
   type IconName = import("./views/icons.js").IconName;
   type Child = import("./dom.js").Child;
 

@@ -33,14 +33,7 @@ export function answerView(app) {
   const [above, back, below, account] = [h("div", { class: "above" }), h("div"), h("div", { class: "below" }), h("div")];
   const actions = answerActions(app);
   const element = h("div", { class: "answer", role: "group", "aria-label": words.answer.label },
-    above,
-    outcome.element,
-    limits.element,
-    beside,
-    back,
-    below,
-    account,
-    actions.element,
+    above, outcome.element, limits.element, beside, back, below, account, actions.element,
   );
 
   /** @param {Answer | null} answer */

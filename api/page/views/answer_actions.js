@@ -36,14 +36,7 @@ export function answerActions(app) {
   }, icon("pin"), h("span", { class: "wide-only" }, words.notes.pin));
   change(pinned, { title: words.notes.pinAnswer, "aria-label": words.notes.pinAnswer });
   const element = h("div", { class: "actions" },
-    versions.element,
-    copy,
-    pinned,
-    again,
-    feedback.elements,
-    take,
-    stop,
-    copied,
+    versions.element, copy, pinned, again, feedback.elements, take, stop, copied,
   );
 
   function readAnswer() {

@@ -5,7 +5,6 @@ import { isLive } from "../state/turns.js";
 import { hasBearing } from "../text/worth.js";
 import { language, words } from "../words/index.js";
 import { advice, said } from "../words/problems.js";
-import { libraryButton } from "./empty.js";
 import { icon, textButton } from "./icons.js";
 import { goToQuestion } from "./question_field.js";
 
@@ -22,9 +21,7 @@ export function outcomeView(app) {
     element,
     show(turn, answering = false) {
       const now = JSON.stringify([
-        turn.answer?.outcome,
-        turn.answer?.stopReason,
-        turn.questionId,
+        turn.answer?.outcome, turn.answer?.stopReason, turn.questionId,
         turn.run?.failure?.code,
         turn.run?.status,
         answering,
@@ -45,7 +42,8 @@ function outcomeOf(app, turn, answering) {
   if (answer.outcome === "abstained") {
     const isNear = answer.stopReason === "nothing_relevant" && hasBearing(answer); // the line above says so
     const box = h("div", { class: "panel calm" }, answer.refusal ? refusalLines(answer.refusal, isNear ? "" : why) : null);
-    if (answer.stopReason === "library_empty") box.append(libraryButton(app));
+    if (answer.stopReason !== "library_empty") return box;
+    box.append(textButton("primary", () => app.showLibrary(), icon("book"), words.conversation.library));
     return box;
   }
   if (answer.outcome === "cancelled") {

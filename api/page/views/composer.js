@@ -97,9 +97,7 @@ export function composer(app) {
     return true;
   }
 
-  /** @param {SubmitEvent} event */
-  function onsubmit(event) {
-    event.preventDefault();
+  function onsubmit() {
     const question = field.question();
     if (!question || !app.mayAsk()) return;
     passage = selection.passage.value;

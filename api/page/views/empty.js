@@ -5,7 +5,7 @@ import { Problem } from "../api/problem.js";
 import { language, words } from "../words/index.js";
 import { withCode } from "./answer_outcome.js";
 import { placeList, questionList } from "./offers.js";
-import { icon, textButton } from "./icons.js";
+import { icon } from "./icons.js";
 import { later } from "./later.js";
 import { goToQuestion } from "./question_field.js";
 
@@ -13,11 +13,6 @@ const EXTRACTIVE = "extractive"; // how the service names what quotes without a 
 const OFFERED = 3;
 const AGAIN_MS = 2_500; // between looks for questions that are still being made
 const MOST_LOOKS = 6;
-
-/** Make the button that opens the library, where it has to be filled first. @param {App} app */
-export function libraryButton(app) {
-  return textButton("primary", () => app.showLibrary(), icon("book"), words.conversation.library);
-}
 
 /** Make what is shown before the first question. @param {App} app */
 export function emptyView(app) {

@@ -44,9 +44,7 @@ export function feedbackSheet(answer, given, say) {
   );
   const dialog = openDialog(said.title, {}, form);
 
-  /** @param {SubmitEvent} event */
-  function send(event) {
-    event.preventDefault();
+  function send() {
     const chosen = claims[claim.value === WHOLE ? -1 : Number(claim.value)];
     void done({
       rating: "down",

@@ -11,7 +11,6 @@ import { icon, iconButton, textButton } from "./icons.js";
 /** @typedef {import("../state/incoming.js").Incoming} Incoming */
 /** @typedef {import("../state/incoming_batches.js").Item} Item */
 /** @typedef {import("../state/incoming_notes.js").Note} Note */
-/** @typedef {import("../state/shelf.js").Shelf} Shelf */
 
 const FEW_TOLD = 3; // one by one; when all have ended, of those of which there is something to say
 const MOST_TOLD = 100; // where all are wanted

@@ -4,7 +4,6 @@ import { fill, h } from "../dom.js";
 import { codePointIndex } from "../text/offsets.js";
 import { words } from "../words/index.js";
 
-/** @typedef {import("../text/passages.js").Passage} Passage */
 /** @typedef {import("../text/passages.js").Part} Part */
 
 /** @typedef {{from: number, to: number, notation: "mathml" | "latex", source: string}} Formula */

@@ -19,9 +19,7 @@ export function lock(app) {
     h("h1", null, words.lock.title),
     h("p", null, words.lock.why, " ", h("code", null, COMMAND), "."),
     h("label", { for: "key" }, words.lock.label),
-    input,
-    wrong,
-    enter,
+    input, wrong, enter,
     h("p", { class: "muted" }, words.lock.kept),
   );
   const begin = textButton("primary", () => logIn(app), words.account.logIn);
@@ -39,9 +37,7 @@ export function lock(app) {
     change(input, { "aria-invalid": text && "true" });
   }
 
-  /** @param {SubmitEvent} event */
-  async function onsubmit(event) {
-    event.preventDefault();
+  async function onsubmit() {
     const key = input.value.trim();
     if (!key) return;
     tell(null);

@@ -4,8 +4,6 @@ import { h } from "../dom.js";
 import { AnnotationMode } from "../vendor/pdf/pdf.js";
 import { openPdf } from "./pdf_file.js";
 
-/** @typedef {import("../vendor/pdf/pdf.js").PdfDocument} PdfDocument */
-
 const KEPT = 3; // files that stay open
 const AROUND = 12; // points beside the column of a quote
 const [LEAST, LARGEST] = [0.75, 1.5]; // pixels to a point: what is smaller can't be read

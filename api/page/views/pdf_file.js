@@ -7,8 +7,6 @@
 
 import { getDocument, folder, PDFDataRangeTransport, PDFWorker } from "../vendor/pdf/pdf.js";
 
-/** @typedef {import("../vendor/pdf/pdf.js").PdfDocument} PdfDocument */
-
 const CHUNK = 2 ** 18; // bytes of a request; as the server stores them
 const MOST_PIXELS = 2 ** 26; // of a picture within a file
 const WORKER = new URL("worker.js", folder).href;

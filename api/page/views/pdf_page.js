@@ -50,13 +50,13 @@ export class PdfPage {
     this.sheet.style.aspectRatio = `${width} / ${height}`;
   }
 
-  /** Draw it, unless it is drawn already. @param {import("../vendor/pdf/pdf.js").PdfDocument} file @returns {Promise<void>} */
+  /** Draw it, unless it is drawn already. @param {PdfDocument} file @returns {Promise<void>} */
   draw(file) {
     this.drawn ??= this.drawAnew(file, this.use.signal);
     return this.drawn;
   }
 
-  /** @param {import("../vendor/pdf/pdf.js").PdfDocument} file @param {AbortSignal} signal */
+  /** @param {PdfDocument} file @param {AbortSignal} signal */
   async drawAnew(file, signal) {
     const page = await file.getPage(this.index + 1);
     if (signal.aborted) return;

@@ -14,7 +14,6 @@ import { askable, MOST } from "./reader_selection.js";
 import { sheet, toDocument } from "./reader_sheet.js";
 import { readerViews } from "./reader_views.js";
 
-/** @typedef {import("../text/passages.js").Passage} Passage */
 /**
  * What the reader stands in: the page, or the page of a signed link.
  * @typedef {object} Host
@@ -47,12 +46,7 @@ export function reader(app, place) {
   close.append(icon("back")); // where the answer lies below
   const header = h("header", null,
     h("div", { class: "top" }, title, close),
-    links.element,
-    guide?.element,
-    views.choice,
-    quotes.row,
-    quotes.note,
-    failed,
+    links.element, guide?.element, views.choice, quotes.row, quotes.note, failed,
   );
   const element = h(
     "section",
@@ -65,7 +59,7 @@ export function reader(app, place) {
   (app.page ? document : element).addEventListener("keydown", (event) => escape(/** @type {KeyboardEvent} */ (event)));
   const pane = sheet(element, () => views.scroller, app.pressed);
   app.page?.bar.append(toDocument(app.page.app, pane.narrow));
-  /** What is on show. @type {import("../state/document.js").Content | null} */
+  /** What is on show. @type {Content | null} */
   let content = null;
   let passages = /** @type {Passage[]} */ ([]);
   let reads = new AbortController();
@@ -108,7 +102,7 @@ export function reader(app, place) {
     return content?.document.document_id !== id || content.document.updated_at !== at;
   }
 
-  /** @param {import("../state/document.js").Content} read @param {Reading} reading */
+  /** @param {Content} read @param {Reading} reading */
   function show(read, reading) {
     name(read.raw.title || reading.title);
     if (read.raw === content?.raw) return;

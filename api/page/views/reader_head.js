@@ -12,9 +12,6 @@ import { said } from "../words/problems.js";
 import { icon, iconButton, textButton } from "./icons.js";
 import { keep } from "./taking.js";
 
-/** @typedef {import("../text/passages.js").Passage} Passage */
-/** @typedef {import("../state/document.js").Content} Content */
-
 /**
  * Make the row that goes from quote to quote, and the note on the one that is looked at.
  * @param {{go: (step: 1 | -1) => void, ask: ((quote: string) => void) | null}} act
@@ -27,10 +24,7 @@ export function readerPassages(act) {
     words.reader.askQuote,
   );
   const row = h("div", { class: "passages", role: "group", "aria-label": words.reader.quotes },
-    previous,
-    place,
-    next,
-    ask,
+    previous, place, next, ask,
   );
   const note = h("div", { class: "note", role: "status" });
   let quote = "";
@@ -79,7 +73,7 @@ export function readerLinks(client) {
   return {
     element,
 
-    /** @param {Content} content @param {import("../text/passages.js").Passage | null} current What is looked at. */
+    /** @param {Content} content @param {Passage | null} current What is looked at. */
     show({ document, raw }, current) {
       const { document_id: id, page_count: pages, media_type, url, left_out = [], original, file_name = "" } = document;
       const language = languageOf(media_type, file_name);

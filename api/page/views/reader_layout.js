@@ -8,9 +8,6 @@ import { codeOf, elementOf, grouped, linesIn, wholeLines } from "./layout_blocks
 import { LaidOutText } from "./layout_text.js";
 import { inSlices, pause, revealMarked, Stretches } from "./reader_stretches.js";
 
-/** @typedef {import("../text/passages.js").Passage} Passage */
-/** @typedef {import("./reader_views.js").View} View */
-
 /** Make the view. @param {Client} client @returns {View} */
 export function readerLayout(client) {
   const body = h("div", { class: "body laid-out" });
@@ -62,7 +59,7 @@ export function readerLayout(client) {
         if (frame) stretch.element.append(frame.element);
       }
 
-      /** Give where a block stands. @param {import("./layout_blocks.js").Placed} block */
+      /** Give where a block stands. @param {Placed} block */
       function placeOf({ within }) {
         const box = frame?.at(within);
         const fold = folds.find((each) => each === within);
@@ -85,7 +82,7 @@ export function readerLayout(client) {
       stretch.next();
       drawPictures(0);
       const built = inSlices(groups.length, (at) => {
-        const group = /** @type {import("./layout_blocks.js").Placed[]} */ (groups[at]);
+        const group = /** @type {Placed[]} */ (groups[at]);
         const [first] = group;
         const last = group.at(-1);
         if (!first || !last) return;

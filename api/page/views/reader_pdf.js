@@ -9,11 +9,8 @@ import { columnAround, PdfPage } from "./pdf_page.js";
 import { markedIn } from "./layout_text.js";
 import { drawn as drawnNext, mostMarked, scrollTo } from "./reader_stretches.js";
 
-/** @typedef {import("../text/passages.js").Passage} Passage */
-/** @typedef {import("../vendor/pdf/pdf.js").PdfDocument} PdfDocument */
 /** @typedef {import("./pdf_page.js").QuoteOnPage} QuoteOnPage */
 /** @typedef {import("./pdf_page.js").Box} Box */
-/** @typedef {import("./reader_views.js").View} View */
 
 const KEPT = 8; // pages that stay drawn when they are far away
 const SIZES = [1, 1.25, 1.5, 2, 3];

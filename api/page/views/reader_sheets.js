@@ -7,9 +7,6 @@ import { LaidOutText } from "./layout_text.js";
 import { mostMarked, scrollTo } from "./reader_stretches.js";
 import { roving } from "./roving.js";
 
-/** @typedef {import("./layout_blocks.js").Placed} Placed */
-/** @typedef {import("./reader_views.js").View} View */
-
 /** @typedef {{name: string, rows: Placed[]}} Sheet */
 /** Rows that are made together, as they come near. @typedef {{element: HTMLElement, from: number, rows: Placed[], isMade: boolean}} Stretch */
 

@@ -7,8 +7,6 @@ import { words } from "../words/index.js";
 import { readerSelection } from "./reader_selection.js";
 import { readerText } from "./reader_text.js";
 
-/** @typedef {import("../state/document.js").Content} Content */
-/** @typedef {import("../text/passages.js").Passage} Passage */
 /**
  * A way of showing a document.
  * @typedef {object} View

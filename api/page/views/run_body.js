@@ -21,11 +21,7 @@ export function runBody(app) {
   const sources = h("div", { class: "all-sources" });
   let listed = /** @type {Answer | null} */ (null);
   const element = h("div", { class: "run-body", role: "group", "aria-label": words.run.label },
-    sources,
-    note,
-    way,
-    thinking.element,
-    account.element,
+    sources, note, way, thinking.element, account.element,
   );
   return {
     element,

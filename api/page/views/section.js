@@ -14,21 +14,14 @@ import { badge, marker } from "./marker.js";
 import { dressOfPassage, passageIn, quotedFrom } from "./passage.js";
 import { faultList } from "./verdicts.js";
 
-/** @typedef {SectionView} Section */
-/**
- * @typedef {object} SectionElement
- * @property {HTMLElement} element
- * @property {(section: Section, answer: Answer) => void} show
- */
-
-/** Make the view of a section. @param {App} app @returns {SectionElement} */
+/** Make the view of a section. @param {App} app */
 export function sectionView(app) {
   const text = h("div", { class: "text" });
   const notes = h("div", { class: "notes" });
   const origin = h("div", { class: "origin" });
   const from = h("div", { class: "from" });
   const element = h("div", { class: "section" }, origin, from, text, notes);
-  let section = /** @type {Section | null} */ (null);
+  let section = /** @type {SectionView | null} */ (null);
   let answer = /** @type {Answer | null} */ (null);
   let [growing, checking] = [false, false];
   let frame = 0;
@@ -49,7 +42,7 @@ export function sectionView(app) {
     else grow(text, blocks);
   }
 
-  /** @param {Section} section @param {Answer} answer */
+  /** @param {SectionView} section @param {Answer} answer */
   function dressed({ text, claims }, { family, sources }) {
     const [claim] = claims ?? [];
     const passage = passageIn({ claims }, { family });
@@ -64,6 +57,7 @@ export function sectionView(app) {
 
   return {
     element,
+    /** @param {SectionView} nextSection @param {Answer} nextAnswer */
     show(nextSection, nextAnswer) {
       const last = section;
       const [wasGrowing, wasChecking] = [growing, checking];
@@ -85,18 +79,18 @@ export function sectionView(app) {
   };
 }
 
-/** Write down how the sources that a section cites are numbered. @param {Section} section @param {Answer} answer */
+/** Write down how the sources that a section cites are numbered. @param {SectionView} section @param {Answer} answer */
 function numbersIn(section, answer) {
   const numbers = numbersOf(answer);
   return citedIn({ sections: [section] }).map((index) => numbers.get(index)).join(" ");
 }
 
-/** @param {Section} section @param {Answer} answer */
+/** @param {SectionView} section @param {Answer} answer */
 function isBeingChecked({ text, done, claims, grounded }, { outcome, sources }) {
   return done && grounded && text !== "" && claims === null && outcome === null && sources.length > 0;
 }
 
-/** Tell whether a section is the first of those in a row that are the model's own. @param {Section} section @param {Answer} answer */
+/** Tell whether a section is the first of those in a row that are the model's own. @param {SectionView} section @param {Answer} answer */
 function opensOwnKnowledge(section, { sections }) {
   return !section.grounded && sections[sections.indexOf(section) - 1]?.grounded !== false;
 }
@@ -110,8 +104,8 @@ function showOrigin(origin, own) {
 /**
  * Tell whether two sections look alike but for their text. A stored answer takes the place of the one that was streamed:
  * what is the same for whoever reads it stays as it is, with the focus in it.
- * @param {Section} one
- * @param {Section} other
+ * @param {SectionView} one
+ * @param {SectionView} other
  */
 function looksAs(one, other) {
   if (one.claims === other.claims && one.before === other.before && one.removed === other.removed) return true;

@@ -9,6 +9,7 @@ import { titleOf } from "../words/titles.js";
 import { icon, iconButton } from "./icons.js";
 import { menuButton } from "./menu.js";
 import { roving } from "./roving.js";
+import { titleForm } from "./title_form.js";
 
 const RECENT_DAYS = 7;
 
@@ -18,7 +19,7 @@ const RECENT_DAYS = 7;
  * @param {() => void} onEmpty Called where the focus has no row to go to.
  */
 export function sessionGroups(app, onEmpty) {
-  const rows = /** @type {Map<string, SessionRow>} */ (new Map());
+  const rows = /** @type {Map<string, ReturnType<typeof sessionRow>>} */ (new Map());
   const groups = /** @type {Map<string, {list: HTMLElement, element: HTMLElement}>} */ (new Map());
   const element = h("div", { class: "session-groups" });
   const settle = roving(element, ".session > a, .session [type=checkbox]", { first: ".session > [aria-current]", vertical: true });
@@ -89,18 +90,9 @@ const LONGEST = 255;
 const LEAD = 16; // letters before what was found
 
 /**
- * @typedef {object} SessionRow
- * @property {HTMLElement} element
- * @property {(session: Session, current: boolean, answering: boolean, chosen: boolean | null, hit: SessionHit | null) => void} show
- *   `chosen` is null where none are chosen.
- * @property {() => void} focus
- */
-
-/**
  * Make the row of a session.
  * @param {App} app
  * @param {() => void} onDelete Called before the row goes, to put the focus elsewhere.
- * @returns {SessionRow}
  */
 function sessionRow(app, onDelete) {
   let shown = /** @type {Session | null} */ (null);
@@ -150,35 +142,15 @@ function sessionRow(app, onDelete) {
   function rename() {
     if (!shown) return;
     const { session_id } = shown;
-    const before = titleOf(shown);
-    const input = h(
-      "input",
-      { type: "text", maxlength: LONGEST, required: true, "aria-label": words.sessions.title, ".value": before },
-    );
-    const form = h(
-      "form",
-      {
-        class: "rename",
-        onsubmit: save,
-        onkeydown: (event) => event.key === "Escape" && (event.stopPropagation(), back()),
-      },
-      input,
-      h("button", { class: "quiet", type: "submit", "aria-label": words.sessions.save, title: words.sessions.save },
-        icon("check"),
-      ),
+    const { save, title: label } = words.sessions;
+    const buttons = [
+      h("button", { class: "quiet", type: "submit", "aria-label": save, title: save }, icon("check")),
       iconButton("close", words.page.cancel, back, "quiet"),
-    );
+    ];
+    const keep = (/** @type {string} */ title) => app.renameSession(session_id, title);
+    const { form, input } = titleForm({ label, before: titleOf(shown), longest: LONGEST }, keep, back, ...buttons);
     fill(element, form);
     input.select();
-
-    /** @param {SubmitEvent} event */
-    async function save(event) {
-      event.preventDefault();
-      const title = input.value.trim();
-      if (!title) return change(input, { "aria-invalid": "true" });
-      if (title === before || (await app.renameSession(session_id, title))) back();
-      else input.focus();
-    }
   }
 
   function remove() {
@@ -190,6 +162,8 @@ function sessionRow(app, onDelete) {
   return {
     element,
     focus: () => (choice.isConnected ? tick : link).focus(),
+    /** `chosen` is null where none are chosen.
+     * @param {Session} session @param {boolean} current @param {boolean} answering @param {boolean | null} chosen @param {SessionHit | null} hit */
     show(session, current, answering, chosen, hit) {
       if (session !== shown) {
         const title = titleOf(session);

@@ -31,10 +31,7 @@ export function sessionsView(app) {
   const close = iconButton("close", words.page.close, () => app.sessionsOpen.set(false), "quiet drawer-only");
   const head = h("div", { class: "sessions-head" }, h("p", { class: "brand" }, words.page.name), close);
   const top = h("div", { class: "sessions-top" },
-    head,
-    workspaceChooser(app),
-    begin,
-    notes,
+    head, workspaceChooser(app), begin, notes,
     h("div", { class: "search" }, icon("search"), search),
     status,
     choosing,

@@ -79,9 +79,7 @@ export function share(app, sessionId, answerId) {
     });
   }
 
-  /** @param {SubmitEvent} event */
-  async function made(event) {
-    event.preventDefault();
+  async function made() {
     make.disabled = true;
     await app.attempt(async () => {
       const json = { audience: audience.value, expires_in: Number(lasts.value), ...(answerId && { message_id: answerId }) };

@@ -88,9 +88,7 @@ export function form(opener, send, fields, sent) {
     if (focused) opener.focus();
   }
 
-  /** @param {SubmitEvent} event */
-  function onsubmit(event) {
-    event.preventDefault();
+  function onsubmit() {
     sent();
     close();
   }

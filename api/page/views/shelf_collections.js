@@ -14,7 +14,7 @@ export const DRAGGED = "application/x-citewell-documents";
 /**
  * Make the part of the shelf where they stand.
  * @param {App} app
- * @param {import("../state/shelf.js").Shelf} shelf
+ * @param {Shelf} shelf
  * @param {() => HTMLElement} home Takes the focus where there is nothing here that could.
  */
 export function shelfCollections(app, shelf, home) {

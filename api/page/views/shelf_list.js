@@ -7,8 +7,6 @@ import { pathOf } from "./answer_sources.js";
 import { textButton } from "./icons.js";
 import { shelfRow } from "./shelf_row.js";
 
-/** @typedef {import("../state/shelf.js").Shelf} Shelf */
-
 const AROUND = 6; // rows that are made beyond those in sight
 const ROW_REM = 3.5; // the height of each, as shelf.css has it
 
@@ -178,7 +176,7 @@ function rowHeight() {
 /**
  * Make the part of the shelf where passages stand.
  * @param {App} app
- * @param {import("../state/shelf.js").Shelf} shelf
+ * @param {Shelf} shelf
  * @param {import("./shelf.js").Actions} actions
  */
 export function shelfTexts(app, shelf, actions) {

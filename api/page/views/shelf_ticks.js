@@ -10,7 +10,7 @@ const MOST_STUDIED = 5; // documents at once
 /**
  * Make the line above the list.
  * @param {App} app
- * @param {import("../state/shelf.js").Shelf} shelf
+ * @param {Shelf} shelf
  * @param {import("./shelf.js").Actions} actions
  * @param {HTMLElement} put What puts them in a collection.
  */
@@ -34,9 +34,7 @@ export function shelfTicks(app, shelf, actions, put) {
   const gone = h("div", { class: "gone note" }, lost, forget);
   const element = h("div", { class: "ticks" },
     h("div", { class: "line" }, said, clear, put, remove, all),
-    studyButtons(app),
-    note,
-    gone,
+    studyButtons(app), note, gone,
   );
   selection.pages.watch(show);
   selection.collections.watch(show);

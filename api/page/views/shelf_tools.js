@@ -6,8 +6,6 @@ import { words } from "../words/index.js";
 import { icon } from "./icons.js";
 import { formatOf } from "./shelf_row.js";
 
-/** @typedef {import("../state/shelf.js").Shelf} Shelf */
-
 const TYPING_MS = 200; // that a search waits for the next letter
 
 /**

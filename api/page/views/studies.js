@@ -26,9 +26,7 @@ export function compare(app, ids) {
   const gone = keepOver(openDialog(texts.compareTitle, { class: "notes wide" }, form, status, table));
   question.focus();
 
-  /** @param {SubmitEvent} event */
-  async function asked(event) {
-    event.preventDefault();
+  async function asked() {
     button.disabled = true;
     const json = { document_ids: ids, question: question.value.trim() };
     await make(app, "api/comparisons", json, "rows", status, gone, show).finally(() => (button.disabled = false));

@@ -27,10 +27,7 @@ export function topbar(app) {
   );
   app.libraryOpen.watch((open) => change(documents, { "aria-expanded": String(open) }));
   return h("header", { class: "topbar" },
-    opener,
-    title,
-    documents,
-    sessionMenu(app),
+    opener, title, documents, sessionMenu(app),
     menuButton(words.page.menu, "settings", () => settings(app)),
   );
 }
