@@ -13,19 +13,12 @@ import { versionSwitch } from "./versions.js";
 /** Make the row of what can be done with an answer. @param {App} app @returns {TurnView} */
 export function answerActions(app) {
   let shown = /** @type {Turn | null} */ (null);
-  const { button: copy, said: copied } = copyButton("quiet small copy", words.answer.copyLabel, readAnswer);
-  const again = textButton(
-    "quiet small",
-    () => shown?.answerId && regenerate(app, shown, shown.answerId),
-    icon("again"),
-    words.answer.regenerate,
-  );
-  const stop = textButton(
-    "quiet small",
-    () => void app.conversation.stop(shown?.run?.runId),
-    icon("stop"),
-    words.composer.stop,
-  );
+  const read = () => shown?.answer ? footnoted(shown.answer, app.client.home.href) : null;
+  const { button: copy, said: copied } = copyButton("quiet small copy", words.answer.copyLabel, read);
+  const anew = () => shown?.answerId && regenerate(app, shown, shown.answerId);
+  const again = textButton("quiet small", anew, icon("again"), words.answer.regenerate);
+  const end = () => void app.conversation.stop(shown?.run?.runId);
+  const stop = textButton("quiet small", end, icon("stop"), words.composer.stop);
   const versions = versionSwitch(app, words.conversation.versions.answer);
   const feedback = feedbackButtons(app);
   const take = takeMenu(app, words.along.answer, () => shown?.answerId ?? null);
@@ -38,10 +31,6 @@ export function answerActions(app) {
   const element = h("div", { class: "actions" },
     versions.element, copy, pinned, again, feedback.elements, take, stop, copied,
   );
-
-  function readAnswer() {
-    return shown?.answer ? footnoted(shown.answer, app.client.home.href) : null;
-  }
 
   return {
     element,
@@ -66,19 +55,14 @@ function feedbackButtons(app) {
   const { along } = words;
   let shown = /** @type {Turn | null} */ (null);
   let given = /** @type {Feedback | null} */ (null);
-  const up = iconButton("up", along.good, () => void say(given?.rating === "up" ? null : rating("up")));
+  const up = iconButton("up", along.good, () => void say(given?.rating === "up" ? null : { rating: "up" }));
   const poor = iconButton("poor", along.poor, () => void ask());
   const status = h("span", { class: "seen-by-readers-only", role: "status" });
 
   async function ask() {
     const before = given?.rating === "down" ? given : null;
-    if (!before && !(await say(rating("down")))) return;
+    if (!before && !(await say({ rating: "down" }))) return;
     await later(app, () => import("./feedback_sheet.js"), (sheet) => shown?.answer && sheet.feedbackSheet(shown.answer, before, say));
-  }
-
-  /** @param {"up" | "down"} value @returns {Wire.NewFeedback} */
-  function rating(value) {
-    return { rating: value, reason_code: null, text: null, claim: null };
   }
 
   /** Say it, or with nothing take back what was said. @param {Wire.NewFeedback | null} feedback */

@@ -20,12 +20,8 @@ export function outcomeView(app) {
   return {
     element,
     show(turn, answering = false) {
-      const now = JSON.stringify([
-        turn.answer?.outcome, turn.answer?.stopReason, turn.questionId,
-        turn.run?.failure?.code,
-        turn.run?.status,
-        answering,
-      ]);
+      const { answer, questionId, run } = turn;
+      const now = JSON.stringify([answer?.outcome, answer?.stopReason, questionId, run?.failure?.code, run?.status, answering]);
       if (now === shown) return;
       shown = now;
       fill(element, outcomeOf(app, turn, answering));
@@ -59,21 +55,15 @@ function outcomeOf(app, turn, answering) {
 function failed(app, turn, answering) {
   const failure = turn.run?.failure ?? null;
   const { questionId } = turn;
-  const retry = !answering && questionId !== null && (failure === null || failure.retryable);
   const why = failure ? said(failure) : words.answer.unanswered;
   const box = panel("bad", "cross", words.answer.failed, why, failure ? advice(failure) : "");
-  if (retry) {
-    box.append(textButton("primary small", () => regenerate(app, turn, questionId), icon("again"), words.page.retry));
-  }
+  if (answering || questionId === null || failure?.retryable === false) return box;
+  box.append(textButton("primary small", () => regenerate(app, turn, questionId), icon("again"), words.page.retry));
   return box;
 }
 
-/**
- * Have a question answered anew, with what it was asked with and with where the next one would be looked for.
- * @param {App} app
- * @param {Turn} turn
- * @param {string} id Of the answer, or of a question that got none.
- */
+/** Have a question answered anew, with what it was asked with and with where the next one would be looked for.
+ * @param {App} app @param {Turn} turn @param {string} id Of the answer, or of a question that got none. */
 export function regenerate(app, turn, id) {
   goToQuestion();
   void app.conversation.ask({ ...fieldsAgain(app, turn), regenerate: id });
@@ -94,17 +84,11 @@ function panel(kind, name, title, ...lines) {
 
 /** Say why a run ended, where its reason is one that is known. @param {string | null} stopReason */
 export function reasonOf(stopReason) {
-  /** @type {Record<string, string>} */
-  const known = words.answer.stopReasons;
-  return known[stopReason ?? ""] ?? "";
+  return /** @type {Record<string, string>} */ (words.answer.stopReasons)[stopReason ?? ""] ?? "";
 }
 
-/**
- * Say why there is no answer and what was searched for.
- * @param {Wire.Refusal} refusal
- * @param {string} why As the stop reason says it.
- * @returns {HTMLElement[]}
- */
+/** Say why there is no answer and what was searched for.
+ * @param {Wire.Refusal} refusal @param {string} why As the stop reason says it. @returns {HTMLElement[]} */
 function refusalLines({ code, tried = [], library, written_in: languages = [], notices = [], missing_page: missing }, why) {
   const { refusal } = words.apart;
   if (missing) {

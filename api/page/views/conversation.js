@@ -31,10 +31,7 @@ export function conversationView(app) {
     textButton("small", () => void app.attempt(() => conversation.showNewest()), words.conversation.newest),
   );
   const said = h("p", { class: "seen-by-readers-only", role: "status" });
-  const latest = h("button", { class: "latest", hidden: true, onclick: () => place.stick() },
-    icon("down"),
-    words.conversation.latest,
-  );
+  const latest = h("button", { class: "latest", hidden: true, onclick: () => place.stick() }, icon("down"), words.conversation.latest);
   const content = h("div", { class: "content" }, earlier, empty, loading, list, aside, followUps(app), failureView(app));
   const element = h("section", { class: "conversation", "aria-label": words.conversation.label },
     content,
@@ -59,13 +56,10 @@ export function conversationView(app) {
     const last = turns.at(-1);
     const begun = last !== undefined && isSending(last.run) && !views.has(last.view);
     fill(list, turns.map((turn) => shown(turn, answering).element));
-    if (views.size > turns.length) {
-      const kept = new Set(turns.map((turn) => turn.view));
-      for (const [key, { view }] of views) {
-        if (kept.has(key)) continue;
-        view.leave();
-        views.delete(key);
-      }
+    for (const [key, { view }] of views) {
+      if (turns.some((turn) => turn.view === key)) continue;
+      view.leave();
+      views.delete(key);
     }
     empty.hidden = turns.length > 0 || conversation.loading.value;
     loading.hidden = !conversation.loading.value || turns.length > 0;

@@ -1,6 +1,6 @@
 /** Documents on their way in: one progress for all, and of each what is to be said of it. */
 
-import { fill, h } from "../dom.js";
+import { change, fill, h } from "../dom.js";
 import { percent } from "../words/format.js";
 import { words } from "../words/index.js";
 import { mayRetry } from "../state/incoming_batches.js";
@@ -30,11 +30,11 @@ export function incomingView(app, incoming, shelf) {
     dismiss: textButton("small", () => incoming.dismissEnded(), dismiss),
   };
   const list = h("ul", null);
-  const unfold = h("button", { class: "quiet small", "aria-expanded": "false", onclick: () => {
+  let unfolded = false;
+  const unfold = textButton("quiet small", () => {
     unfolded = !unfolded;
     show(incoming.progress.value);
-  } });
-  let unfolded = false;
+  });
   const status = h("p", { class: "seen-by-readers-only", role: "status" });
   const element = h("section", { class: "incoming", "aria-label": label, hidden: true },
     status,
@@ -55,8 +55,7 @@ export function incomingView(app, incoming, shelf) {
     const refused = items.filter(({ state }) => state === "refused");
     element.hidden = !items.length;
     const going = done < of;
-    const same = items.filter((item) => isSame(item));
-    fill(count, goingText(progress, refused.length, same.length));
+    fill(count, goingText(progress, refused.length, items.filter(isSame).length));
     bar.hidden = !going;
     bar.max = Math.max(1, of);
     bar.value = done + items.reduce((sum, { state, share }) => sum + (state === "sending" ? share / 2 : 0), 0);
@@ -74,8 +73,8 @@ export function incomingView(app, incoming, shelf) {
     fill(list, [...rows.values()].map((row) => row.element));
     if (!items.length) unfolded = false;
     unfold.hidden = !unfolded && items.length <= shown.length;
-    unfold.textContent = unfolded ? words.shelf.incoming.fewer : words.shelf.incoming.more({ count: items.length - shown.length });
-    unfold.setAttribute("aria-expanded", String(unfolded));
+    fill(unfold, unfolded ? words.shelf.incoming.fewer : words.shelf.incoming.more({ count: items.length - shown.length }));
+    change(unfold, { "aria-expanded": String(unfolded) });
     if (!going) tell(items);
     clearTimeout(seen);
     if (!going && items.length) seen = setTimeout(leave, SEEN_MS);
@@ -98,7 +97,7 @@ export function incomingView(app, incoming, shelf) {
     const refusals = news.flatMap(({ name, problem }) => (problem ? [tellRefused({ name, reason: refusalOf(problem, name) })] : []));
     status.textContent = [added ? tellAdded({ count: added }) : "", there ? tellThere({ count: there }) : "", ...refusals].filter(Boolean).join(" ");
   }
-  return { element };
+  return element;
 }
 
 /** @param {import("../state/incoming.js").Progress} progress @param {number} refused @param {number} same */
@@ -136,14 +135,11 @@ function itemRow(app, incoming, shelf) {
   const state = h("span", { class: "muted" });
   const why = h("p", { class: "why" });
   const act = (/** @type {(id: number) => void} */ doing) => () => shown && doing(shown.id);
+  const isGoing = () => shown?.state !== "added" && shown?.state !== "refused";
   const replace = textButton("small", () => void replaceTwin(), words.shelf.incoming.replace);
   const again = iconButton("again", "", act((id) => incoming.retry(id)));
   const away = iconButton("close", "", act((id) => (isGoing() ? incoming.cancel(id) : incoming.dismiss(id))));
   const element = h("li", null, drawing, h("div", { class: "what" }, name, state, why, replace), again, away);
-
-  function isGoing() {
-    return shown?.state !== "added" && shown?.state !== "refused";
-  }
 
   /** Delete the one that has the name of this. */
   async function replaceTwin() {
@@ -174,11 +170,9 @@ function itemRow(app, incoming, shelf) {
     why.hidden = !text;
     again.hidden = !mayRetry(item);
     replace.hidden = !item.notes.some(({ kind }) => kind === "twin");
-    for (const [button, label] of /** @type {const} */ ([
-      [again, retryName({ name: item.name })],
-      [away, (isGoing() ? cancelName : dismissName)({ name: item.name })],
-    ])) button.setAttribute("aria-label", button.title = label);
-    replace.setAttribute("aria-label", replaceName({ name: item.name }));
+    again.ariaLabel = again.title = retryName({ name: item.name });
+    away.ariaLabel = away.title = (isGoing() ? cancelName : dismissName)({ name: item.name });
+    replace.ariaLabel = replaceName({ name: item.name });
   }
   return { element, show };
 }

@@ -4,13 +4,8 @@ import { h } from "../dom.js";
 import { words } from "../words/index.js";
 import { goToQuestion } from "./question_field.js";
 
-/**
- * Fetch a module now that it is wanted, and use it; where it can't be had, say so, with a way to try again.
- * @template Module
- * @param {App} app
- * @param {() => Promise<Module>} load
- * @param {(module: Module) => unknown} use
- */
+/** Fetch a module now that it is wanted, and use it; where it can't be had, say so, with a way to try again.
+ * @template Module @param {App} app @param {() => Promise<Module>} load @param {(module: Module) => unknown} use */
 export async function later(app, load, use) {
   let module;
   try {
@@ -89,13 +84,8 @@ export function libraryPlace(app) {
   return place;
 }
 
-/**
- * Make a function that fetches a module and uses it, but once; what could not be had is fetched at the next call.
- * @template Module
- * @param {App} app
- * @param {() => Promise<Module>} load
- * @param {(module: Module) => void} use
- */
+/** Make a function that fetches a module and uses it, but once; what could not be had is fetched at the next call.
+ * @template Module @param {App} app @param {() => Promise<Module>} load @param {(module: Module) => void} use */
 function once(app, load, use) {
   let used = false;
   return () => void (used || later(app, load, (module) => {

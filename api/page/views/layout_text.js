@@ -33,14 +33,8 @@ export class LaidOutText {
     this.marks = [];
   }
 
-  /**
-   * Put a slice of the text into an element, with what is marked in it.
-   * @template {HTMLElement} Made
-   * @param {Made} element
-   * @param {number} from
-   * @param {number} to
-   * @returns {Made}
-   */
+  /** Put a slice of the text into an element, with what is marked in it.
+   * @template {HTMLElement} Made @param {Made} element @param {number} from @param {number} to @returns {Made} */
   put(element, from, to) {
     while (this.formulas[0] && this.formulas[0].to <= from) this.formulas.shift();
     const beyond = this.formulas.findIndex((formula) => formula.to > to);
@@ -98,12 +92,8 @@ export class LaidOutText {
 /** @typedef {"light" | "whole" | "current" | "current whole" | "current best" | "current around"} Kind */
 /** From where to where, in UTF-16. @typedef {{from: number, to: number, kind: Kind}} Mark */
 
-/**
- * Give the parts of a passage that are marked, each with how; what is within another comes before it.
- * @param {Passage} passage
- * @param {Passage | null} current
- * @returns {(Part & {kind: Kind})[]}
- */
+/** Give the parts of a passage that are marked, each with how; what is within another comes before it.
+ * @param {Passage} passage @param {Passage | null} current @returns {(Part & {kind: Kind})[]} */
 export function markedIn(passage, current) {
   const { parts, best, whole } = passage;
   const marks = (/** @type {Part[]} */ those, /** @type {Kind} */ kind) => those.map((part) => ({ ...part, kind }));
@@ -112,11 +102,8 @@ export function markedIn(passage, current) {
   return [...marks(best, "current best"), ...marks(parts, "current around")];
 }
 
-/**
- * Cut a text where marks begin and end; where they overlap, the current one counts.
- * @param {string} text
- * @param {Mark[]} marks
- */
+/** Cut a text where marks begin and end; where they overlap, the current one counts.
+ * @param {string} text @param {Mark[]} marks */
 export function pieces(text, marks) {
   const edges = new Set([0, text.length, ...marks.flatMap(({ from, to }) => [from, to])]);
   const cuts = [...edges].sort((one, other) => one - other);

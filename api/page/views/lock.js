@@ -49,20 +49,15 @@ export function lock(app) {
     else input.value = "";
   }
 
-  /** Show the way in that there is. */
-  async function offer() {
-    const offered = await offersLogin(app);
-    form.hidden = offered;
-    login.hidden = !offered;
-    (offered ? begin : input).focus();
-  }
-
-  app.locked.watch((locked) => {
+  app.locked.watch(async (locked) => {
     element.hidden = !locked;
     if (!locked) return;
     // A key that was kept and is refused now was good once.
     tell(app.key.value ? words.lock.wrong : null);
-    void offer();
+    const offered = await offersLogin(app);
+    form.hidden = offered;
+    login.hidden = !offered;
+    (offered ? begin : input).focus();
   });
   return element;
 }

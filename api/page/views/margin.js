@@ -15,11 +15,8 @@ const margins = /** @type {WeakMap<Element, () => void>} */ (new WeakMap());
 // On paper all have to be there, seen before or not.
 addEventListener("beforeprint", () => document.querySelectorAll(".margin").forEach((element) => margins.get(element)?.()));
 
-/**
- * Keep the cards of what markers show beside them.
- * @param {HTMLElement} sections What the markers stand in.
- * @param {HTMLElement} element
- */
+/** Keep the cards of what markers show beside them.
+ * @param {HTMLElement} sections What the markers stand in. @param {HTMLElement} element */
 export function fillMargin(sections, element) {
   let cards = /** @type {Map<string, Beside>} */ (new Map());
   let frame = 0;

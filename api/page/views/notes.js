@@ -168,11 +168,8 @@ async function one(app, dialog, body, id) {
 
 const LISTED = 50;
 
-/**
- * Pin something to a note that is asked for; where there is none yet, to a new one.
- * @param {App} app
- * @param {Wire.Pin} what
- */
+/** Pin something to a note that is asked for; where there is none yet, to a new one.
+ * @param {App} app @param {Wire.Pin} what */
 export async function pin(app, what) {
   const said = words.notes;
   await app.attempt(async () => {

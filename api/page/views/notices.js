@@ -46,11 +46,8 @@ export function notices(app) {
   return element;
 }
 
-/**
- * A notice that can be closed. One of something done closes by itself, but not while it is looked at.
- * @param {Notice} notice
- * @param {() => void} onClose
- */
+/** A notice that can be closed. One of something done closes by itself, but not while it is looked at.
+ * @param {Notice} notice @param {() => void} onClose */
 function toast({ kind, text, suggestion, again, undo }, onClose) {
   let timer = 0;
   const element = h("div", { class: `toast ${kind}` },

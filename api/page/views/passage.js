@@ -16,11 +16,8 @@ import { icon } from "./icons.js";
 
 const CELLS = / \| |^\| | \|$/; // what the server puts between the cells of a row
 
-/**
- * Give the citation of a section that shows a passage and says nothing of its own.
- * @param {Pick<SectionView, "claims">} section
- * @param {Pick<Answer, "family">} answer
- */
+/** Give the citation of a section that shows a passage and says nothing of its own.
+ * @param {Pick<SectionView, "claims">} section @param {Pick<Answer, "family">} answer */
 export function passageIn({ claims }, { family }) {
   const [claim] = claims ?? [];
   if (family !== "extractive" || !claim || claims?.length !== 1 || gradeOf(claim) !== "quoted") return null;

@@ -28,11 +28,8 @@ import { readerViews } from "./reader_views.js";
  * to them from a bar; null where nothing can be asked.
  */
 
-/**
- * Put the reader, which shows what `reading` names, into its place.
- * @param {Host} app
- * @param {HTMLElement} place Where it is to stand.
- */
+/** Put the reader, which shows what `reading` names, into its place.
+ * @param {Host} app @param {HTMLElement} place Where it is to stand. */
 export function reader(app, place) {
   const texts = new DocumentTexts(app.client);
   const title = h("h2", { class: "title", dir: "auto" });

@@ -12,10 +12,8 @@ import { said } from "../words/problems.js";
 import { icon, iconButton, textButton } from "./icons.js";
 import { keep } from "./taking.js";
 
-/**
- * Make the row that goes from quote to quote, and the note on the one that is looked at.
- * @param {{go: (step: 1 | -1) => void, ask: ((quote: string) => void) | null}} act
- */
+/** Make the row that goes from quote to quote, and the note on the one that is looked at.
+ * @param {{go: (step: 1 | -1) => void, ask: ((quote: string) => void) | null}} act */
 export function readerPassages(act) {
   const previous = iconButton("back", words.reader.previous, () => act.go(-1));
   const next = iconButton("next", words.reader.next, () => act.go(1));

@@ -133,11 +133,8 @@ function boxOf({ left, top, width, height, size, picture }) {
 
 const WIDEST = 1600; // pixels of what is drawn
 
-/**
- * Make a picture; it is read once it comes near.
- * @param {Wire.LayoutPicture} picture
- * @param {(number: number) => Promise<Blob>} read
- */
+/** Make a picture; it is read once it comes near.
+ * @param {Wire.LayoutPicture} picture @param {(number: number) => Promise<Blob>} read */
 function layoutPicture({ number, alt, width, height }, read) {
   const failed = alt ? words.viewer.pictureFailedOf({ alt }) : words.viewer.pictureFailed;
   if (!width) return h("p", { class: "picture missing", dir: "auto" }, failed);

@@ -62,11 +62,8 @@ export function sheet(element, first, pressed) {
 
 const [FAR, STEEP] = [72, 0.5]; // pixels of a swipe, and how far it may go up or down to one of them
 
-/**
- * Make the bar that leads to the document, and let a swipe lead there and back.
- * @param {App} app
- * @param {() => boolean} narrow
- */
+/** Make the bar that leads to the document, and let a swipe lead there and back.
+ * @param {App} app @param {() => boolean} narrow */
 export function toDocument(app, narrow) {
   let last = /** @type {Reading | null} */ (null);
   const title = h("span", { class: "name", dir: "auto" });

@@ -159,11 +159,8 @@ function sheetsOf(blocks, text) {
 
 /** Where columns are, by the place of a cell in its row. @typedef {Map<number, number>} Known */
 
-/**
- * Give the letters above each table, by its first row; none where rows have no addresses.
- * @param {Placed[]} rows Of a sheet.
- * @param {string} text
- */
+/** Give the letters above each table, by its first row; none where rows have no addresses.
+ * @param {Placed[]} rows Of a sheet. @param {string} text */
 export function lettersOf(rows, text) {
   const letters = /** @type {Map<Placed, string[]>} */ (new Map());
   let before = { number: 0, last: 0, first: 0 };

@@ -35,12 +35,8 @@ export class Stretches {
   }
 }
 
-/**
- * Bring what is marked most into sight, as soon as it is there.
- * @param {HTMLElement} scroller
- * @param {import("./layout_text.js").LaidOutText} text
- * @param {AbortSignal} signal
- */
+/** Bring what is marked most into sight, as soon as it is there.
+ * @param {HTMLElement} scroller @param {import("./layout_text.js").LaidOutText} text @param {AbortSignal} signal */
 export async function revealMarked(scroller, text, signal) {
   const start = text.currentStart;
   while ((text.leaves.at(-1)?.to ?? Infinity) <= start && !signal.aborted) await pause();
@@ -51,12 +47,8 @@ export async function revealMarked(scroller, text, signal) {
   if (target && !signal.aborted) await scrollTo(scroller, target, signal);
 }
 
-/**
- * Do something so many times; stops where the signal says so.
- * @param {number} count
- * @param {(at: number) => void} act
- * @param {AbortSignal} signal
- */
+/** Do something so many times; stops where the signal says so.
+ * @param {number} count @param {(at: number) => void} act @param {AbortSignal} signal */
 export async function inSlices(count, act, signal) {
   let until = performance.now() + SLICE;
   for (let at = 0; at < count; at += 1) {

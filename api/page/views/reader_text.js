@@ -50,11 +50,8 @@ export function readerText() {
       }, building.signal);
     },
 
-    /**
-     * Mark these passages, and one of them more than the others.
-     * @param {Passage[]} passages
-     * @param {Passage | null} current
-     */
+    /** Mark these passages, and one of them more than the others.
+     * @param {Passage[]} passages @param {Passage | null} current */
     mark(passages, current) {
       text.mark(passages, current);
     },

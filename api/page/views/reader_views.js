@@ -180,10 +180,8 @@ export function readerViews(client, ask, pin) {
       if (!wantsText) void made("pdf").catch(() => undefined); // what fails is told when it is needed
     },
 
-    /**
-     * Begin what takes time of a document that is about to be shown.
-     * @param {Wire.Document} document
-     */
+    /** Begin what takes time of a document that is about to be shown.
+     * @param {Wire.Document} document */
     prepare(document) {
       lasting.abort();
       lasting = new AbortController();

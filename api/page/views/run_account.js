@@ -16,10 +16,8 @@ import { judgedBy } from "./verdicts.js";
 
 const REDRAWN_MS = 500;
 
-/**
- * Make the account of a run.
- * @returns {{element: HTMLElement, show: (turn: Turn, run: RunView | null, now: number) => void}}
- */
+/** Make the account of a run.
+ * @returns {{element: HTMLElement, show: (turn: Turn, run: RunView | null, now: number) => void}} */
 export function runAccount() {
   const said = h("span", { class: "account-sum" });
   const table = h("table");
@@ -101,14 +99,8 @@ function spentOf(turn, run) {
   return spent;
 }
 
-/**
- * Give the facts of a run, each of which there is something to say.
- * @param {Turn} turn
- * @param {RunView | null} run
- * @param {number} now
- * @param {boolean} going
- * @returns {Fact[]}
- */
+/** Give the facts of a run, each of which there is something to say.
+ * @param {Turn} turn @param {RunView | null} run @param {number} now @param {boolean} going @returns {Fact[]} */
 function factsOf(turn, run, now, going) {
   const { account, outcomes } = words.run;
   const { answer } = turn;

@@ -151,11 +151,8 @@ const ENDS = ["__start__", "__end__"];
 
 let asked = /** @type {Promise<Wire.GraphStructure> | null} */ (null);
 
-/**
- * Read the ids of the graph's nodes in its order, once for all panels.
- * @param {Client} client
- * @returns {Promise<string[]>} None where they can't be read; the next call asks again.
- */
+/** Read the ids of the graph's nodes in its order, once for all panels.
+ * @param {Client} client @returns {Promise<string[]>} None where they can't be read; the next call asks again. */
 async function readNodes(client) {
   const graph = await orNull((asked ??= client.graph()));
   if (!graph) asked = null;

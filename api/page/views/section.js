@@ -170,10 +170,8 @@ function isAlike(claim, following) {
 
 const JOINER = "\u2060";
 
-/**
- * Write down all of claims that is shown of them, so that two readings of an answer can be compared.
- * @param {Claim[] | null} claims
- */
+/** Write down all of claims that is shown of them, so that two readings of an answer can be compared.
+ * @param {Claim[] | null} claims */
 function traitsOf(claims) {
   const traits = (claims ?? []).map(({ start, end, verdict, by, judge, mark, reasons, citations }) => {
     const cited = citations.map((each) => {

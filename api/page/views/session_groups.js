@@ -13,11 +13,8 @@ import { titleForm } from "./title_form.js";
 
 const RECENT_DAYS = 7;
 
-/**
- * Make the list of sessions.
- * @param {App} app
- * @param {() => void} onEmpty Called where the focus has no row to go to.
- */
+/** Make the list of sessions.
+ * @param {App} app @param {() => void} onEmpty Called where the focus has no row to go to. */
 export function sessionGroups(app, onEmpty) {
   const rows = /** @type {Map<string, ReturnType<typeof sessionRow>>} */ (new Map());
   const groups = /** @type {Map<string, {list: HTMLElement, element: HTMLElement}>} */ (new Map());
@@ -89,11 +86,8 @@ function arrange(list, wanted) {
 const LONGEST = 255;
 const LEAD = 16; // letters before what was found
 
-/**
- * Make the row of a session.
- * @param {App} app
- * @param {() => void} onDelete Called before the row goes, to put the focus elsewhere.
- */
+/** Make the row of a session.
+ * @param {App} app @param {() => void} onDelete Called before the row goes, to put the focus elsewhere. */
 function sessionRow(app, onDelete) {
   let shown = /** @type {Session | null} */ (null);
   const name = h("span", { class: "name", dir: "auto" });

@@ -16,8 +16,7 @@ import { later } from "./later.js";
 import { addingTools, dropTarget } from "./shelf_adding.js";
 import { shelfCollections } from "./shelf_collections.js";
 import { shelfList, shelfTexts } from "./shelf_list.js";
-import { shelfTicks } from "./shelf_ticks.js";
-import { shelfTools } from "./shelf_tools.js";
+import { shelfTicks, shelfTools } from "./shelf_tools.js";
 
 export { addingTools }; // for the first screen, which waits for no file of its own
 
@@ -36,11 +35,8 @@ export { addingTools }; // for the first screen, which waits for no file of its 
 const ADOPTED_MS = 1500; // behind all that is looked at first
 const SETTLED_MS = 300; // that the list waits for further documents before it is read anew
 
-/**
- * Put the shelf, opened and closed by `libraryOpen`, into its place.
- * @param {App} app
- * @param {HTMLElement} place Where it is to stand.
- */
+/** Put the shelf, opened and closed by `libraryOpen`, into its place.
+ * @param {App} app @param {HTMLElement} place Where it is to stand. */
 export async function shelf(app, place) {
   const documents = new Shelf(app.client, () => app.libraryChanged());
   const incoming = new Incoming(app.client, () => {
@@ -60,7 +56,7 @@ export async function shelf(app, place) {
   const element = h("section", { class: "shelf", "aria-label": words.shelf.label, onkeydown },
     h("header", null, h("h2", null, words.shelf.label), count, adding.menu, close),
     adding.forms,
-    incomingView(app, incoming, documents).element,
+    incomingView(app, incoming, documents),
     tools.element,
     sets.element,
     shelfTicks(app, documents, actions, sets.put),

@@ -104,11 +104,8 @@ export function form(opener, send, fields, sent) {
 
 const HIDDEN = /^\.|^(?:__MACOSX|Thumbs\.db|desktop\.ini)$/i; // what systems leave in folders
 
-/**
- * Make the whole page take files that are dropped on it.
- * @param {App} app
- * @param {import("../state/incoming.js").Incoming} incoming
- */
+/** Make the whole page take files that are dropped on it.
+ * @param {App} app @param {import("../state/incoming.js").Incoming} incoming */
 export function dropTarget(app, incoming) {
   // A popover, since nothing else stands above all.
   const overlay = h("div", { class: "drop", popover: "manual" },

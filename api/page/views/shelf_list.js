@@ -173,12 +173,8 @@ function rowHeight() {
   return ROW_REM * parseFloat(getComputedStyle(document.documentElement).fontSize);
 }
 
-/**
- * Make the part of the shelf where passages stand.
- * @param {App} app
- * @param {Shelf} shelf
- * @param {import("./shelf.js").Actions} actions
- */
+/** Make the part of the shelf where passages stand.
+ * @param {App} app @param {Shelf} shelf @param {import("./shelf.js").Actions} actions */
 export function shelfTexts(app, shelf, actions) {
   const list = h("ul", null);
   const element = h("section", { class: "shelf-texts", "aria-label": words.shelf.texts }, h("h3", null, words.shelf.texts), list);

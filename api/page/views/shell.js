@@ -1,15 +1,82 @@
-/** The page's frame: sessions to the left, the conversation in the middle, the document that is read to the right. */
+/** The frame of the page: the line above the conversation, and below it sessions, conversation and documents. */
 
-import { h } from "../dom.js";
+import { change, h } from "../dom.js";
 import { ROOMY } from "../state/app.js";
+import { chooseTheme, theme, THEMES } from "../state/theme.js";
+import { choose, language, LANGUAGES, words } from "../words/index.js";
+import { titleOf } from "../words/titles.js";
 import { composer } from "./composer.js";
-import { connection, notices, offlineBar } from "./notices.js";
 import { conversationView } from "./conversation.js";
+import { icon, iconButton } from "./icons.js";
 import { libraryPlace, readerPlaces } from "./later.js";
 import { lock } from "./lock.js";
+import { menuButton } from "./menu.js";
+import { connection, notices, offlineBar } from "./notices.js";
 import { sessionsView } from "./sessions.js";
-import { shortcuts, skips } from "./shortcuts.js";
-import { topbar } from "./topbar.js";
+import { shortcuts, showShortcuts, skips } from "./shortcuts.js";
+import { sessionMenu } from "./taking.js";
+
+/** @typedef {import("../words/index.js").Language} Language */
+
+/** Make the line. @param {App} app */
+function topbar(app) {
+  const title = h("h1", { class: "title", dir: "auto" });
+  app.conversation.session.watch((session) => {
+    title.textContent = session ? titleOf(session) : words.page.name;
+    title.title = title.textContent;
+  });
+  const opener = iconButton("menu", words.sessions.open, () => app.sessionsOpen.set(true), "quiet narrow-only");
+  change(opener, { "aria-controls": "sessions" });
+  app.sessionsOpen.watch((open) => change(opener, { "aria-expanded": String(open) }));
+  const documents = h("button", { class: "quiet", "aria-controls": "shelf", onclick: () => app.toggleLibrary() },
+    icon("book"),
+    h("span", { class: "wide-only" }, words.shelf.label),
+  );
+  app.libraryOpen.watch((open) => change(documents, { "aria-expanded": String(open) }));
+  return h("header", { class: "topbar" },
+    opener, title, documents, sessionMenu(app),
+    menuButton(words.page.menu, "settings", () => settings(app)),
+  );
+}
+
+/** @param {App} app @returns {(import("./menu.js").Action | import("./menu.js").Choice)[]} */
+function settings(app) {
+  const languages = /** @type {[Language, string][]} */ (Object.entries(LANGUAGES));
+  return [
+    {
+      label: words.page.theme,
+      options: THEMES.map((each) => ({
+        text: words.page.themes[each],
+        checked: each === theme(),
+        act: () => chooseTheme(each),
+      })),
+    },
+    ...(app.offline.possible ? [keeping(app)] : []),
+    {
+      label: words.page.language,
+      options: languages.map(([each, text]) => ({
+        text,
+        lang: each,
+        checked: each === language,
+        act: () => void (each === language || choose(each)),
+      })),
+    },
+    { text: words.ways.shortcuts.open, icon: /** @type {const} */ ("keys"), act: () => showShortcuts() },
+    ...(app.key.value ? [{ text: words.lock.forget, icon: /** @type {const} */ ("out"), act: () => void app.forgetKey() }] : []),
+  ];
+}
+
+/** @param {App} app @returns {import("./menu.js").Choice} */
+function keeping({ offline }) {
+  return {
+    label: words.offline.label,
+    options: [false, true].map((on) => ({
+      text: on ? words.offline.keep : words.offline.not,
+      checked: on === offline.chosen,
+      act: () => void offline.choose(on),
+    })),
+  };
+}
 
 /** Make all that the page shows. @param {App} app @returns {Node[]} */
 export function shell(app) {

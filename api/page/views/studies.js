@@ -10,11 +10,8 @@ import { icon, textButton } from "./icons.js";
 import { quotesOf, written } from "./notes_entry.js";
 import { keepOver } from "./notes_place.js";
 
-/**
- * Ask by what documents are to be compared, and show them side by side: a row a point, a column a document.
- * @param {App} app
- * @param {string[]} ids Of two to five documents.
- */
+/** Ask by what documents are to be compared, and show them side by side: a row a point, a column a document.
+ * @param {App} app @param {string[]} ids Of two to five documents. */
 export function compare(app, ids) {
   const texts = words.studies;
   const { writes } = app.selection;
@@ -48,11 +45,8 @@ export function compare(app, ids) {
   }
 }
 
-/**
- * Make cards of documents, and show one after the other: a question, and behind it its answer.
- * @param {App} app
- * @param {string[]} ids Of one to five documents.
- */
+/** Make cards of documents, and show one after the other: a question, and behind it its answer.
+ * @param {App} app @param {string[]} ids Of one to five documents. */
 export async function flashcards(app, ids) {
   const texts = words.studies;
   const status = h("p", { class: "muted", role: "status" });

@@ -9,13 +9,8 @@ import { menuButton } from "./menu.js";
 
 const FREED_MS = 60_000; // until then the browser has begun to write the file
 
-/**
- * Fetch what a path exports in a format, in the reader's language, and hand it to the browser to save.
- * @param {App} app
- * @param {string} path
- * @param {Format} format
- * @param {URLSearchParams} [asked]
- */
+/** Fetch what a path exports in a format, in the reader's language, and hand it to the browser to save.
+ * @param {App} app @param {string} path @param {Format} format @param {URLSearchParams} [asked] */
 export async function saveFile(app, path, format, asked = new URLSearchParams()) {
   await app.attempt(async () => {
     asked.set("format", format);

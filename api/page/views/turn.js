@@ -19,11 +19,8 @@ import { versionSwitch } from "./versions.js";
 
 let turns = 0;
 
-/**
- * Make the view of a turn; `leave` is called where it is not shown any more.
- * @param {App} app
- * @returns {TurnView & {leave: () => void}}
- */
+/** Make the view of a turn; `leave` is called where it is not shown any more.
+ * @param {App} app @returns {TurnView & {leave: () => void}} */
 export function turnView(app) {
   const name = `turn-${(turns += 1)}`;
   const question = questionView(app, name);
