@@ -8,6 +8,8 @@ import { said } from "../words/problems.js";
 import { icon } from "./icons.js";
 import { goToQuestion } from "./question_field.js";
 
+/** @typedef {Wire.GuideSentence | Wire.GuideHeading} Place */
+
 let lists = 0;
 
 /**
@@ -19,38 +21,18 @@ let lists = 0;
  */
 export function questionList(app, label, questions, titled = false) {
   const id = `questions-${(lists += 1)}`;
-  const rows = questions.map(({ question, title }) =>
-    h("li", null,
-      h("button", { onclick: () => ask(app, question) },
-        icon("quote"),
-        h("span", null,
-          h("span", { class: "asked", dir: "auto" }, question),
-          titled && h("span", { class: "muted", dir: "auto" }, words.ways.fromTitle({ title })),
-        ),
-      ),
-    ),
-  );
-  return h("div", { class: "questions" },
-    h("p", { class: "muted", id }, label),
-    h("ul", { "aria-labelledby": id }, rows),
-  );
+  const rows = questions.map(({ question, title }) => {
+    const asked = h("span", { class: "asked", dir: "auto" }, question);
+    const from = titled && h("span", { class: "muted", dir: "auto" }, words.ways.fromTitle({ title }));
+    return h("li", null, h("button", { onclick: () => (goToQuestion(), app.ask(question)) }, icon("quote"), h("span", null, asked, from)));
+  });
+  return h("div", { class: "questions" }, h("p", { class: "muted", id }, label), h("ul", { "aria-labelledby": id }, rows));
 }
-
-/** @param {App} app @param {string} question */
-function ask(app, question) {
-  goToQuestion();
-  void app.ask(question);
-}
-
-/** @typedef {Wire.GuideSentence | Wire.GuideHeading} Place */
 
 /** Make the fold with the guide to the document that is read. @param {App} app */
 export function guideFold(app) {
   const body = h("div", { class: "guide-body" });
-  const element = h("details", { class: "guide", ontoggle: () => void open() },
-    h("summary", null, words.ways.guide.label),
-    body,
-  );
+  const element = h("details", { class: "guide", ontoggle: open }, h("summary", null, words.ways.guide.label), body);
   let wanted = /** @type {string | null} */ (null);
   /** The document whose guide is on show. @type {string | null} */
   let shown = null;
@@ -87,14 +69,12 @@ export function guideFold(app) {
 /** Tell how a document begins, its contents and what it answers. @param {App} app @param {Wire.Guide} guide */
 export function contents(app, guide) {
   const { sentences, outline, questions } = guide;
-  if (!sentences.length && outline.length < 2 && !questions.length) {
-    return h("p", { class: "muted" }, words.ways.guide.none);
-  }
-  return [
+  const told = [
     sentences.length ? [h("h3", null, words.ways.guide.says), placeList(app, guide, "says", sentences)] : [],
     questions.length ? questionList(app, words.ways.guide.questions, questions) : [],
     outline.length > 1 ? [h("h3", null, words.ways.guide.outline), placeList(app, guide, "outline", outline)] : [],
   ].flat();
+  return told.length ? told : h("p", { class: "muted" }, words.ways.guide.none);
 }
 
 /**
@@ -110,13 +90,10 @@ export function placeList(app, { document_id, title }, kind, places) {
     const citation = { ...place, segment_id, document_id, quote: place.text, source_index: 0, section_index: -1 };
     app.read({ documentId: document_id, title, citations: [{ ...citation, origin: "matched", verdict: "unverified" }], at: 0 });
   };
-  return h("ul", { class: kind },
-    places.map((place) =>
-      h("li", { class: "depth" in place ? `depth-${Math.min(place.depth, 3)}` : null },
-        h("button", { class: "quiet", dir: "auto", onclick: read(place) }, place.text),
-      ),
-    ),
-  );
+  return h("ul", { class: kind }, places.map((place) => {
+    const deep = "depth" in place ? `depth-${Math.min(place.depth, 3)}` : null;
+    return h("li", { class: deep }, h("button", { class: "quiet", dir: "auto", onclick: read(place) }, place.text));
+  }));
 }
 
 /** Make the place of questions that follow the last answer. @param {App} app */

@@ -12,18 +12,19 @@ import { said } from "../words/problems.js";
 import { icon, iconButton, textButton } from "./icons.js";
 import { keep } from "./taking.js";
 
+// Letters that turn what follows them around, so that a name could seem to end otherwise; and those of paths.
+const UNFIT = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\\/:*?"<>|]/gu;
+const AWAY = { target: "_blank", rel: "noopener noreferrer" };
+
 /** Make the row that goes from quote to quote, and the note on the one that is looked at.
  * @param {{go: (step: 1 | -1) => void, ask: ((quote: string) => void) | null}} act */
 export function readerPassages(act) {
   const previous = iconButton("back", words.reader.previous, () => act.go(-1));
   const next = iconButton("next", words.reader.next, () => act.go(1));
   const place = h("span", { class: "which", role: "status" });
-  const ask = h("button", { class: "quiet small ask-quote", onclick: () => quote && act.ask?.(quote), hidden: !act.ask },
-    words.reader.askQuote,
-  );
-  const row = h("div", { class: "passages", role: "group", "aria-label": words.reader.quotes },
-    previous, place, next, ask,
-  );
+  const ask = textButton("quiet small ask-quote", () => quote && act.ask?.(quote), words.reader.askQuote);
+  ask.hidden = !act.ask;
+  const row = h("div", { class: "passages", role: "group", "aria-label": words.reader.quotes }, previous, place, next, ask);
   const note = h("div", { class: "note", role: "status" });
   let quote = "";
   return {
@@ -40,7 +41,9 @@ export function readerPassages(act) {
       fill(place, words.reader.place({ at: at + 1, of: passages.length }));
       change(previous, { "aria-disabled": at === 0 && "true" });
       change(next, { "aria-disabled": at === passages.length - 1 && "true" });
-      fill(note, noteOn(current));
+      if (current.standing === "here") return;
+      const given = [h("p", { class: "muted" }, words.reader.given), h("blockquote", { class: "given" }, quote)];
+      fill(note, h("p", null, words.reader.standing[current.standing]), current.standing === "moved" ? [] : given);
     },
 
     /** Say that the quote which an address names is not there any more. */
@@ -50,20 +53,6 @@ export function readerPassages(act) {
     },
   };
 }
-
-/** @param {Passage} passage */
-function noteOn({ standing, quote }) {
-  if (standing === "here") return [];
-  const said = h("p", null, words.reader.standing[standing]);
-  return standing === "moved" ? [said] : [
-    said,
-    h("p", { class: "muted" }, words.reader.given),
-    h("blockquote", { class: "given" }, quote),
-  ];
-}
-
-// Letters that turn what follows them around, so that a name could seem to end otherwise; and those of paths.
-const UNFIT = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\\/:*?"<>|]/gu;
 
 /** Make the line that says it. @param {Client} client */
 export function readerLinks(client) {
@@ -85,8 +74,8 @@ export function readerLinks(client) {
         element,
         language && h("span", null, language),
         pages && h("span", null, words.reader[`${partOf(media_type)}s`]({ count: pages })),
-        address && link(address, words.reader.original),
-        !client.isLink && link(new URL(own, client.home).href, words.reader.tab),
+        address && h("a", { href: address, ...AWAY }, words.reader.original, icon("out")),
+        !client.isLink && h("a", { href: new URL(own, client.home).href, ...AWAY }, words.reader.tab, icon("out")),
         original && download(document),
         left_out.map((omission) => h("span", { class: "omission" }, remarkOf(omission))),
       );
@@ -107,7 +96,9 @@ export function readerLinks(client) {
       change(button, { "aria-disabled": "true" });
       fill(failed);
       try {
-        await keep(await client.send(`api/documents/${id}/original`), fitting(original?.name || title));
+        // It ends as it seems to.
+        const name = (original?.name || title).replace(UNFIT, "_").replace(/^\.+/, "") || "document";
+        await keep(await client.send(`api/documents/${id}/original`), name);
       } catch (error) {
         if (!(error instanceof Problem)) throw error;
         fill(failed, said(error));
@@ -117,14 +108,4 @@ export function readerLinks(client) {
     }
     return h("span", null, button, failed);
   }
-}
-
-/** Make a name one that a file may have, and that ends as it seems to. @param {string} name */
-function fitting(name) {
-  return name.replace(UNFIT, "_").replace(/^\.+/, "") || "document";
-}
-
-/** @param {string} href @param {string} name */
-function link(href, name) {
-  return h("a", { href, target: "_blank", rel: "noopener noreferrer" }, name, icon("out"));
 }

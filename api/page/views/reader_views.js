@@ -7,19 +7,6 @@ import { words } from "../words/index.js";
 import { readerSelection } from "./reader_selection.js";
 import { readerText } from "./reader_text.js";
 
-/**
- * A way of showing a document.
- * @typedef {object} View
- * @property {HTMLElement} element
- * @property {HTMLElement} [scroller] What scrolls of it, if not all.
- * @property {string} [between] What stands between its parts in a text that is selected over several.
- * @property {HTMLElement[]} [tools] Buttons of its own.
- * @property {() => readonly HTMLElement[]} segments The parts that text is selected in, in order.
- * @property {(document: Wire.Document, signal: AbortSignal) => void} [prepare] Begins what takes time.
- * @property {(content: Content, signal: AbortSignal) => Promise<void>} show
- * @property {(passages: Passage[], current: Passage | null) => void} mark
- * @property {(passage: Passage, signal: AbortSignal) => Promise<void>} reveal Brings what is marked most into sight.
- */
 /** @typedef {"pdf" | "layout" | "sheets"} Kind */
 
 const OF_PDF = /Exception$|^FormatError$/; // names of what PDF.js throws

@@ -15,11 +15,8 @@ export function documentScope(app) {
   const { selection } = app;
   const text = h("span", { class: "name", dir: "auto" });
   const lost = h("span", { class: "lost" });
-  const open = h("button", { class: "small scope", "aria-controls": "shelf", onclick: () => app.showLibrary() },
-    icon("book"),
-    text,
-    lost,
-  );
+  const open = textButton("small scope", () => app.showLibrary(), icon("book"), text, lost);
+  change(open, { "aria-controls": "shelf" });
   const clear = iconButton("close", words.selection.clear, () => {
     open.focus();
     void app.attempt(() => selection.save([], []));
@@ -112,19 +109,14 @@ export function selectionOptions(app) {
   function show() {
     const { options, limited, thinks } = selection;
     const missing = !selection.webOffered.value;
-    change(web, {
-      "aria-pressed": String(options.value.web && !missing),
-      disabled: missing || limited,
-      title: missing ? hints.noWeb : limited ? hints.limited : hints.web,
-    });
+    const hint = missing ? hints.noWeb : limited ? hints.limited : hints.web;
+    change(web, { "aria-pressed": String(options.value.web && !missing), disabled: missing || limited, title: hint });
     web.classList.toggle("missing", missing);
     fill(named, missing ? noWeb : words.selection.web);
     change(thinking, { "aria-pressed": String(options.value.thinking), title: hints.thinking, hidden: !thinks });
     model.value = options.value.model;
   }
-  selection.options.watch(show);
-  selection.webOffered.watch(show);
-  selection.pages.watch(show);
+  for (const cell of [selection.options, selection.webOffered, selection.pages]) /** @type {Cell<unknown>} */ (cell).watch(show);
   app.models.watch((models) => {
     selection.offer(models);
     // The deployment's own is chosen by no name, so that another default is followed.

@@ -96,7 +96,7 @@ function sessionRow(app, onDelete) {
   const found = h("span", { class: "found-text", dir: "auto", hidden: true });
   const link = h("a", { class: "open", onclick }, name, dot, found);
   const more = menuButton("", "more", () => [
-    { text: shown?.pinned ? words.ways.unpin : words.ways.pin, icon: "pin", act: pin },
+    { text: shown?.pinned ? words.ways.unpin : words.ways.pin, icon: "pin", act: () => shown && pin(shown) },
     { text: words.sessions.rename, icon: "edit", act: rename },
     { text: words.sessions.choose, icon: "check", act: () => shown && app.sessions.tick(shown.session_id) },
     { text: words.sessions.delete, icon: "trash", danger: true, act: remove },
@@ -107,10 +107,8 @@ function sessionRow(app, onDelete) {
   const choice = h("label", { class: "open" }, tick, ticked);
   const element = h("li", { class: "session", onkeydown: aside }, link, more);
 
-  function pin() {
-    const session = shown;
-    if (session) void app.attempt(() => app.sessions.pin(session.session_id, !session.pinned)).then(() => link.focus());
-  }
+  /** @param {Session} session */
+  const pin = ({ session_id, pinned }) => app.attempt(() => app.sessions.pin(session_id, !pinned)).then(() => link.focus());
 
   /** The session that is on show already is no further step. @param {MouseEvent} event */
   function onclick(event) {

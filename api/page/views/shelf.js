@@ -20,18 +20,6 @@ import { shelfTicks, shelfTools } from "./shelf_tools.js";
 
 export { addingTools }; // for the first screen, which waits for no file of its own
 
-/** @typedef {{document_id: string, title: string, tokens?: number}} Known */
-/**
- * What can be done with documents from anywhere on the shelf.
- * @typedef {object} Actions
- * @property {(documents: Known[], ticked: boolean) => Promise<void>} tick
- * @property {(folder?: string) => Promise<void>} tickAll What is on show, or a folder of it.
- * @property {(document: Known, found?: Source) => void} read At what was found in its text, if anything was.
- * @property {(documents: Known[]) => Promise<void>} delete
- * @property {(document: Wire.Document) => void} about Shows its card.
- * @property {(id: string) => void} find Moves the focus to one.
- */
-
 const ADOPTED_MS = 1500; // behind all that is looked at first
 const SETTLED_MS = 300; // that the list waits for further documents before it is read anew
 
@@ -45,7 +33,7 @@ export async function shelf(app, place) {
   }, () => documents.view.value.collection);
   const collections = collectionsOf(app);
   await collections.refresh(); // they stand above the list, and would push it down
-  /** @type {Actions} */
+  /** @type {ShelfActions} */
   const actions = { tick, tickAll, read, delete: remove, about, find: (id) => list.find(id) };
   const list = shelfList(app, documents, actions);
   const sets = shelfCollections(app, documents, () => adding.menu);
@@ -107,7 +95,7 @@ export async function shelf(app, place) {
     await Promise.all([documents.refresh(), documents.extent.value.known && collections.refresh()]);
   }
 
-  /** @type {Actions["tick"]} */
+  /** @type {ShelfActions["tick"]} */
   async function tick(those, ticked) {
     await app.attempt(async () => {
       if (!ticked) return app.selection.remove(...those.map((each) => each.document_id));
@@ -116,23 +104,23 @@ export async function shelf(app, place) {
     });
   }
 
-  /** @type {Actions["tickAll"]} */
+  /** @type {ShelfActions["tickAll"]} */
   async function tickAll(folder) {
     await app.attempt(async () => tick(await documents.all(folder), true));
   }
 
-  /** @type {Actions["read"]} */
+  /** @type {ShelfActions["read"]} */
   function read({ document_id, title }, found) {
     const citations = found ? [pointTo(found)] : [];
     app.read({ documentId: document_id, title, citations, at: citations.length - 1 });
   }
 
-  /** @type {Actions["about"]} */
+  /** @type {ShelfActions["about"]} */
   function about(document) {
     void later(app, () => import("./shelf_card.js"), ({ shelfCard }) => shelfCard(app, documents, actions, document));
   }
 
-  /** @type {Actions["delete"]} */
+  /** @type {ShelfActions["delete"]} */
   async function remove(those) {
     const ids = those.map((each) => each.document_id);
     const ticked = app.selection.pages.value.filter((page) => ids.includes(page.document_id));
@@ -148,7 +136,7 @@ export async function shelf(app, place) {
     });
   }
 
-  /** @param {string[]} gone @param {Known[]} ticked */
+  /** @param {string[]} gone @param {KnownDocument[]} ticked */
   async function undo(gone, ticked) {
     await app.attempt(async () => {
       const back = await documents.restore(gone);

@@ -18,7 +18,7 @@ const FINE = 2;
  * Show the card of a document.
  * @param {App} app
  * @param {Shelf} shelf
- * @param {import("./shelf.js").Actions} actions
+ * @param {ShelfActions} actions
  * @param {Wire.Document} document
  */
 export async function shelfCard(app, shelf, actions, document) {

@@ -13,10 +13,8 @@ const TYPING_MS = 200; // that a search waits for the next letter
  * @param {Shelf} shelf @param {{element: HTMLElement, enter: () => boolean}} list What the arrow down leads into. */
 export function shelfTools(shelf, list) {
   let typing = 0;
-  const search = h(
-    "input",
-    { type: "search", "aria-label": words.shelf.search, placeholder: words.shelf.search, oninput, onkeydown },
-  );
+  const { search: label } = words.shelf;
+  const search = h("input", { type: "search", "aria-label": label, placeholder: label, oninput, onkeydown });
   const sorts = /** @type {[import("../state/shelf.js").Sort, string][]} */ (Object.entries(words.shelf.sorts));
   const sort = choice(words.shelf.sort, (value) => ({ sort: /** @type {import("../state/shelf.js").Sort} */ (value) }));
   fill(sort.select, sorts.map(([value, text]) => h("option", { value }, text)));
@@ -59,11 +57,8 @@ export function shelfTools(shelf, list) {
       offer(all, options) {
         const chosenBefore = select.value;
         whole.hidden = options.length < 2 && !chosenBefore;
-        fill(
-          select,
-          h("option", { value: "" }, all),
-          options.map(([value, text, count]) => h("option", { value, dir: "auto" }, `${text} (${count})`)),
-        );
+        const offered = options.map(([value, text, count]) => h("option", { value, dir: "auto" }, `${text} (${count})`));
+        fill(select, h("option", { value: "" }, all), offered);
         select.value = options.some(([value]) => value === chosenBefore) ? chosenBefore : "";
         if (select.value !== chosenBefore) void shelf.look(chosen(""));
       },
@@ -98,35 +93,26 @@ const MOST_STUDIED = 5; // documents at once
  * Make the line above the list.
  * @param {App} app
  * @param {Shelf} shelf
- * @param {import("./shelf.js").Actions} actions
+ * @param {ShelfActions} actions
  * @param {HTMLElement} put What puts them in a collection.
  */
 export function shelfTicks(app, shelf, actions, put) {
   const { selection } = app;
   const said = h("p", { class: "said", role: "status" });
-  const clear = h(
-    "button",
-    { class: "small", "aria-label": words.shelf.clearLabel, onclick: () => void app.attempt(() => selection.save([], [])) },
-    words.shelf.clear,
-  );
+  const clear = textButton("small", () => void app.attempt(() => selection.save([], [])), words.shelf.clear);
+  clear.ariaLabel = words.shelf.clearLabel;
   const remove = iconButton("trash", words.shelf.delete, () => void actions.delete(selection.pages.value.filter((page) => !page.gone)), "quiet small writes");
   const all = textButton("small", () => void actions.tickAll(), words.shelf.tickAll);
   const note = h("p", { class: "note" });
   const lost = h("p", null);
-  const forget = textButton(
-    "small",
-    () => void actions.tick(selection.pages.value.filter((page) => page.gone), false),
-    words.shelf.forget,
-  );
+  const forgetGone = () => void actions.tick(selection.pages.value.filter((page) => page.gone), false);
+  const forget = textButton("small", forgetGone, words.shelf.forget);
   const gone = h("div", { class: "gone note" }, lost, forget);
   const element = h("div", { class: "ticks" },
     h("div", { class: "line" }, said, clear, put, remove, all),
     studyButtons(app), note, gone,
   );
-  selection.pages.watch(show);
-  selection.collections.watch(show);
-  shelf.summary.watch(show);
-  shelf.extent.watch(show);
+  for (const cell of [selection.pages, selection.collections, shelf.summary, shelf.extent]) /** @type {Cell<unknown>} */ (cell).watch(show);
 
   function show() {
     const pages = selection.pages.value;

@@ -26,7 +26,8 @@ const ROWS = [
 /** Show the sheet of all keys. */
 export function showShortcuts() {
   const { open, keys, single } = words.ways.shortcuts;
-  const box = h("input", { type: "checkbox", ".checked": usesSingleKeys(), onchange: () => useSingleKeys(box.checked) });
+  const onchange = () => (box.checked ? localStorage.removeItem(OFF) : localStorage.setItem(OFF, "off"));
+  const box = h("input", { type: "checkbox", ".checked": usesSingleKeys(), onchange });
   const rows = ROWS.map(([pressed, what]) =>
     h("div", null, h("dt", null, pressed.map((key) => h("kbd", null, key))), h("dd", null, keys[what])),
   );
@@ -56,15 +57,7 @@ export function shortcuts(app) {
   });
 }
 
-function usesSingleKeys() {
-  return localStorage.getItem(OFF) !== "off";
-}
-
-/** @param {boolean} use */
-function useSingleKeys(use) {
-  if (use) localStorage.removeItem(OFF);
-  else localStorage.setItem(OFF, "off");
-}
+const usesSingleKeys = () => localStorage.getItem(OFF) !== "off";
 
 /** Tell whether a key is for what has the focus, or for a dialog or menu that is open. @param {EventTarget | null} target */
 function isTaken(target) {
@@ -109,8 +102,7 @@ function goToMarker(by) {
   const markers = [...document.querySelectorAll(".turn .answer .marker")];
   const here = document.activeElement;
   const at = markers.findIndex((each) => each === here);
-  const behind = (/** @type {Element} */ each) =>
-    Boolean((here?.compareDocumentPosition(each) ?? 0) & Node.DOCUMENT_POSITION_FOLLOWING);
+  const behind = (/** @type {Element} */ each) => Boolean(here && here.compareDocumentPosition(each) & Node.DOCUMENT_POSITION_FOLLOWING);
   const from = at >= 0 || !here?.closest(".turn") ? at : markers.findIndex(behind) - (by > 0 ? 1 : 0);
   const next = at < 0 && from < 0 ? markers.at(by > 0 ? 0 : -1) : markers.at((from + by) % markers.length);
   if (next instanceof HTMLElement) next.focus();
@@ -118,7 +110,7 @@ function goToMarker(by) {
 
 /** Make the links. @param {App} app */
 export function skips(app) {
-  const question = h("a", { class: "skip", href: "#question", onclick: toQuestion }, words.page.skip);
+  const question = h("a", { class: "skip", href: "#question", onclick }, words.page.skip);
   const answer = textButton("skip", goToAnswer, words.ways.skips.answer);
   const sources = textButton("skip", goToSources, words.ways.skips.sources);
   const label = words.ways.skips.label;
@@ -130,10 +122,10 @@ export function skips(app) {
   });
   roving(row, ".skip");
   return h("section", { "aria-label": label }, row);
-}
 
-/** The address names the session, so the link must not change it. @param {Event} event */
-function toQuestion(event) {
-  event.preventDefault();
-  goToQuestion();
+  /** The address names the session, so the link must not change it. @param {Event} event */
+  function onclick(event) {
+    event.preventDefault();
+    goToQuestion();
+  }
 }

@@ -10,13 +10,6 @@ import { goToQuestion, questionField } from "./question_field.js";
 import { runPanel } from "./run_panel.js";
 import { versionSwitch } from "./versions.js";
 
-/**
- * @typedef {object} TurnView
- * @property {HTMLElement} element
- * @property {(turn: Turn, answering?: boolean) => void} show `answering` while the session
- *   answers any question.
- */
-
 let turns = 0;
 
 /** Make the view of a turn; `leave` is called where it is not shown any more.
