@@ -120,9 +120,7 @@ function together(all) {
 }
 
 /** @param {import("./passage.js").Shown} one @param {import("./passage.js").Shown} other */
-function within(one, other) {
-  return one.start >= other.start && one.start + codePoints(one.quote) <= other.start + codePoints(other.quote);
-}
+const within = (one, other) => one.start >= other.start && one.start + codePoints(one.quote) <= other.start + codePoints(other.quote);
 
 /** Give a passage room for all that bears the sentence, and let it fade where it goes on. @param {HTMLElement} passage */
 export function fit(passage) {

@@ -8,6 +8,8 @@ import { words } from "../words/index.js";
 
 /** @typedef {{from: number, to: number, notation: "mathml" | "latex", source: string}} Formula */
 /** @typedef {{element: HTMLElement, from: number, to: number, formulas: Formula[]}} Leaf */
+/** @typedef {"light" | "whole" | "current" | "current whole" | "current best" | "current around"} Kind */
+/** From where to where, in UTF-16. @typedef {{from: number, to: number, kind: Kind}} Mark */
 
 /** A text whose slices stand in elements, with marks in them. Offsets are those of the whole text in UTF-16. */
 export class LaidOutText {
@@ -88,9 +90,6 @@ export class LaidOutText {
     return this.marks.find((mark) => mark.kind.startsWith("current"))?.from ?? Infinity;
   }
 }
-
-/** @typedef {"light" | "whole" | "current" | "current whole" | "current best" | "current around"} Kind */
-/** From where to where, in UTF-16. @typedef {{from: number, to: number, kind: Kind}} Mark */
 
 /** Give the parts of a passage that are marked, each with how; what is within another comes before it.
  * @param {Passage} passage @param {Passage | null} current @returns {(Part & {kind: Kind})[]} */

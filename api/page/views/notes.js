@@ -11,6 +11,7 @@ import { showNotes } from "./notes_place.js";
 import { saveFile, savingActions } from "./taking.js";
 
 const PAUSE = 1000; // milliseconds after the last key
+const LISTED = 50;
 
 /**
  * Open them.
@@ -165,8 +166,6 @@ async function one(app, dialog, body, id) {
     });
   }
 }
-
-const LISTED = 50;
 
 /** Pin something to a note that is asked for; where there is none yet, to a new one.
  * @param {App} app @param {Wire.Pin} what */

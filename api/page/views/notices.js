@@ -9,6 +9,8 @@ const DONE_MS = 6_000;
 const UNDO_MS = 20_000;
 const MOST = 3;
 const GAP = 8; // pixels
+const SECOND = 1_000;
+const BACK_MS = 4_000;
 
 /** Make the place where notices stand. @param {App} app */
 export function notices(app) {
@@ -74,9 +76,6 @@ function toast({ kind, text, suggestion, again, undo }, onClose) {
   wait();
   return element;
 }
-
-const SECOND = 1_000;
-const BACK_MS = 4_000;
 
 /** Make the bar that tells of a lost connection. @param {App} app */
 export function connection(app) {

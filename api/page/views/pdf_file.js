@@ -23,6 +23,12 @@ const policy = /** @type {{trustedTypes?: {createPolicy: (name: string, rules: o
 });
 
 let worker = /** @type {PDFWorker | null} */ (null);
+const KEPT = 3; // files that stay open
+const AROUND = 12; // points beside the column of a quote
+const [LEAST, LARGEST] = [0.75, 1.5]; // pixels to a point: what is smaller can't be read
+const FINE = 1.5; // pixels of the screen to one of the layout, with which half of that can be read too
+const MARK = "#ffe98a"; // a page is white in both themes
+const open = /** @type {Map<string, {file: Promise<PdfDocument | null>, use: AbortController}>} */ (new Map());
 
 /** Give the worker that all files share. */
 function shared() {
@@ -71,14 +77,6 @@ export async function openPdf(client, { document_id: id, original }, signal, onF
   signal.addEventListener("abort", () => void loading.destroy());
   return await loading.promise;
 }
-
-const KEPT = 3; // files that stay open
-const AROUND = 12; // points beside the column of a quote
-const [LEAST, LARGEST] = [0.75, 1.5]; // pixels to a point: what is smaller can't be read
-const FINE = 1.5; // pixels of the screen to one of the layout, with which half of that can be read too
-const MARK = "#ffe98a"; // a page is white in both themes
-
-const open = /** @type {Map<string, {file: Promise<PdfDocument | null>, use: AbortController}>} */ (new Map());
 
 /**
  * Draw the part of a page where a quote stands over its text, if it can be read there.

@@ -15,6 +15,10 @@ const FINEST = 2; // pixels of the screen to one of the layout: more are not tol
 const PICTURES = ["paintImageXObject", "paintInlineImageXObject", "paintImageXObjectRepeat", "paintImageMaskXObject", "paintInlineImageXObjectGroup"]
   .map((name) => OPS[name]);
 
+const AROUND = 0.2; // of the page's height, above and below
+const GAP = 0.015; // of its width: what is wider parts two columns
+const LETTER = /[\p{L}\p{N}]/u;
+
 /** A page. It stands at its place from the start, empty until it is drawn. */
 export class PdfPage {
   /**
@@ -148,10 +152,6 @@ function marked({ left, top, width, height }, kind, quote) {
   });
   return mark;
 }
-
-const AROUND = 0.2; // of the page's height, above and below
-const GAP = 0.015; // of its width: what is wider parts two columns
-const LETTER = /[\p{L}\p{N}]/u;
 
 /**
  * Find a quote that the server has not found, by its letters and digits, for white space, hyphens and line ends differ.

@@ -8,6 +8,10 @@ import { codeOf, elementOf, grouped, linesIn, wholeLines } from "./layout_blocks
 import { LaidOutText } from "./layout_text.js";
 import { inSlices, pause, revealMarked, Stretches } from "./reader_stretches.js";
 
+/** @typedef {Wire.LayoutSlide["boxes"][number]} SlideBox */
+
+const WIDEST = 1600; // pixels of what is drawn
+
 /** Make the view. @param {Client} client @returns {View} */
 export function readerLayout(client) {
   const body = h("div", { class: "body laid-out" });
@@ -104,8 +108,6 @@ export function readerLayout(client) {
   };
 }
 
-/** @typedef {Wire.LayoutSlide["boxes"][number]} SlideBox */
-
 /** Make the frame of a slide, with a place for each box. @param {Wire.LayoutSlide} slide */
 function slideFrame({ ratio, boxes }) {
   /** @type {Map<object, HTMLElement>} */
@@ -130,8 +132,6 @@ function boxOf({ left, top, width, height, size, picture }) {
   else place.style.fontSize = `${100 * size}cqw`;
   return place;
 }
-
-const WIDEST = 1600; // pixels of what is drawn
 
 /** Make a picture; it is read once it comes near.
  * @param {Wire.LayoutPicture} picture @param {(number: number) => Promise<Blob>} read */

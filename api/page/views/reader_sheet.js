@@ -5,6 +5,7 @@ import { words } from "../words/index.js";
 import { icon } from "./icons.js";
 
 const NARROW = "(max-width: 52rem)"; // as in the style of the frame
+const [FAR, STEEP] = [72, 0.5]; // pixels of a swipe, and how far it may go up or down to one of them
 
 /**
  * Open and close an element; what it covers can't be reached meanwhile.
@@ -59,8 +60,6 @@ export function sheet(element, first, pressed) {
     },
   };
 }
-
-const [FAR, STEEP] = [72, 0.5]; // pixels of a swipe, and how far it may go up or down to one of them
 
 /** Make the bar that leads to the document, and let a swipe lead there and back.
  * @param {App} app @param {() => boolean} narrow */

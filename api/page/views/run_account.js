@@ -64,28 +64,19 @@ export function runAccount() {
 function tableOf(turn, run, going) {
   const { account, nodes } = words.run;
   const spent = spentOf(turn, run);
-  const rows = Object.entries(spent).filter(([name]) => !ASIDE.some((aside) => aside === name)).sort(([one], [other]) => rank(one) - rank(other));
+  // Steps that have words stand in the order of the graph; others come last.
+  const order = [...new Set([...Object.keys(nodes), ...Object.keys(spent)])];
+  const rows = order.filter((name) => spent[name] && !ASIDE.some((aside) => aside === name));
   const cells = (/** @type {Spent} */ { ms, calls, tokens }) =>
     [duration(ms), going ? "…" : number(calls), going ? "…" : number(tokens)].map((text) => h("td", null, text));
-  const row = (/** @type {string} */ name, /** @type {string} */ named, /** @type {Spent} */ each) =>
-    h("tr", { "data-step": name }, h("th", { scope: "row" }, named), cells(each));
+  const row = (/** @type {string} */ name, /** @type {string} */ named, /** @type {Spent | undefined} */ each) =>
+    each && h("tr", { "data-step": name }, h("th", { scope: "row" }, named), cells(each));
   const heads = [account.step, account.time, account.calls, account.tokens];
   return [
     h("thead", null, h("tr", null, heads.map((head) => h("th", { scope: "col" }, head)))),
-    h("tbody", null,
-      rows.map(([name, each]) => row(name, nodes[/** @type {keyof typeof nodes} */ (name)] ?? name, each)),
-    ),
-    h("tfoot", null,
-      row("total", account.total, total(spent)),
-      ASIDE.map((name) => spent[name] && row(name, account[name], spent[name])),
-    ),
+    h("tbody", null, rows.map((name) => row(name, nodes[/** @type {keyof typeof nodes} */ (name)] ?? name, spent[name]))),
+    h("tfoot", null, row("total", account.total, total(spent)), ASIDE.map((name) => row(name, account[name], spent[name]))),
   ];
-}
-
-/** Count a step's place among those that have words, which is the order of the graph; others come last. @param {string} name */
-function rank(name) {
-  const known = Object.keys(words.run.nodes);
-  return known.includes(name) ? known.indexOf(name) : known.length;
 }
 
 /** What each step took; while the run goes on, as far as the steps have told. @param {Turn} turn @param {RunView | null} run */

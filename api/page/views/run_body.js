@@ -11,6 +11,9 @@ import { runAccount } from "./run_account.js";
 
 /** @typedef {import("./run_panel.js").Replayed} Replayed */
 
+const ENDS = ["__start__", "__end__"];
+let asked = /** @type {Promise<Wire.GraphStructure> | null} */ (null);
+
 /** Make what opens under a run's line. @param {App} app */
 export function runBody(app) {
   const note = h("p", { class: "run-note" });
@@ -20,9 +23,8 @@ export function runBody(app) {
   let shown = /** @type {RunView | null} */ (null);
   const sources = h("div", { class: "all-sources" });
   let listed = /** @type {Answer | null} */ (null);
-  const element = h("div", { class: "run-body", role: "group", "aria-label": words.run.label },
-    sources, note, way, thinking.element, account.element,
-  );
+  const parts = [sources, note, way, thinking.element, account.element];
+  const element = h("div", { class: "run-body", role: "group", "aria-label": words.run.label }, parts);
   return {
     element,
 
@@ -42,7 +44,8 @@ export function runBody(app) {
       element.hidden = run?.status === "queued";
       if (turn.answer !== listed && turn.answer?.outcome) fill(sources, sourceList(app, turn.answer));
       listed = turn.answer;
-      const said = noteOf(run, state);
+      const resumed = run && run.attempt > 1 ? words.run.resumed({ attempt: run.attempt }) : "";
+      const said = state === "fetching" ? words.run.replaying : state === "gone" ? words.run.gone : resumed;
       fill(note, said);
       note.hidden = !said;
       way.hidden = !run?.steps.length;
@@ -54,13 +57,6 @@ export function runBody(app) {
       account.show(turn, run, Date.now());
     },
   };
-}
-
-/** @param {RunView | null} run @param {Replayed} state */
-function noteOf(run, state) {
-  if (state === "fetching") return words.run.replaying;
-  if (state === "gone") return words.run.gone;
-  return run && run.attempt > 1 ? words.run.resumed({ attempt: run.attempt }) : "";
 }
 
 /** Make the view of what a model thought. @returns {{element: HTMLElement, show: (thinking: string) => void}} */
@@ -99,11 +95,7 @@ function runSteps() {
     show(run) {
       const over = run.status === "finished";
       items.length = Math.min(items.length, run.steps.length);
-      run.steps.forEach((step, at) => {
-        const item = items[at] ?? stepItem();
-        items[at] = item;
-        item.show(step, run.steps, at, run.question, over);
-      });
+      run.steps.forEach((step, at) => (items[at] ??= stepItem()).show(step, run.steps, at, run.question, over));
       fill(element, items.map((item) => item.element));
     },
   };
@@ -114,10 +106,7 @@ function stepItem() {
   const line = h("span", { class: "step-line" });
   const time = h("span", { class: "step-time" });
   const notes = h("ul", { class: "step-notes" });
-  const element = h("li", null,
-    mark,
-    h("div", { class: "step-said" }, h("p", { class: "step-head" }, line, time), notes),
-  );
+  const element = h("li", null, mark, h("div", { class: "step-said" }, h("p", { class: "step-head" }, line, time), notes));
   let shown = /** @type {Step | null} */ (null);
   let state = "";
   return {
@@ -129,10 +118,7 @@ function stepItem() {
       const told = tellStep(steps, at, question);
       const now = told.failed && ended === "done" ? "failed" : ended;
       if (now !== state) {
-        change(
-          element,
-          { class: `step ${now}`, "data-step": step.name, "aria-current": now === "current" ? "step" : null },
-        );
+        change(element, { class: `step ${now}`, "data-step": step.name, "aria-current": now === "current" && "step" });
         fill(mark, now === "done" ? icon("check") : now === "current" ? null : icon("close"));
       }
       [shown, state] = [step, now];
@@ -146,10 +132,6 @@ function stepItem() {
     },
   };
 }
-
-const ENDS = ["__start__", "__end__"];
-
-let asked = /** @type {Promise<Wire.GraphStructure> | null} */ (null);
 
 /** Read the ids of the graph's nodes in its order, once for all panels.
  * @param {Client} client @returns {Promise<string[]>} None where they can't be read; the next call asks again. */

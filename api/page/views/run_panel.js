@@ -10,6 +10,8 @@ import { duration } from "../words/format.js";
 import { icon } from "./icons.js";
 import { later } from "./later.js";
 
+/** @typedef {"unasked" | "fetching" | "told" | "gone"} Replayed */
+
 const TICK_MS = 500;
 /** Speaks to those who can't see the page: one for all runs, so that none talks over another.
  * @type {HTMLElement | null} */
@@ -21,7 +23,7 @@ export function runPanel(app) {
   const line = h("span", { class: "run-line" });
   const time = h("span", { class: "run-time" });
   const mark = h("span", { class: "run-mark" }, icon("next"));
-  const summary = h("summary", { onclick: choose }, mark, line, time);
+  const summary = h("summary", null, mark, line, time);
   const element = h("details", { class: "run", ontoggle: toggled, onclick: engage }, summary);
   const replay = replayOf(app, draw);
   let body = /** @type {ReturnType<typeof import("./run_body.js").runBody> | null} */ (null);
@@ -37,17 +39,13 @@ export function runPanel(app) {
   function speak(was) {
     const said = live ? (line.textContent ?? "") : "";
     // Its end is announced with the conversation's.
-    if (said !== spoken && (live || was)) announce(said);
+    if (said !== spoken && (live || was)) fill(tuneIn(), said);
     spoken = said;
   }
 
-  function choose() {
-    chosen = !element.open;
-  }
-
   /** Nothing folds under the hand of whoever uses what is in it. @param {MouseEvent} event */
-  function engage(event) {
-    if (event.target instanceof Node && !summary.contains(event.target)) chosen = true;
+  function engage({ target }) {
+    chosen = !(target instanceof Node && summary.contains(target)) || !element.open;
   }
 
   // Where the steps would take half of what there is to see, or of what there is to read, the line alone tells of the run.
@@ -123,18 +121,10 @@ export function runPanel(app) {
 
 /** Make ready to speak; a voice that begins with its first word is often not heard. */
 function tuneIn() {
-  if (voice?.isConnected) return;
-  voice = h("p", { class: "seen-by-readers-only announcer", role: "status" });
-  document.body.append(voice);
+  voice ??= h("p", { class: "seen-by-readers-only announcer", role: "status" });
+  if (!voice.isConnected) document.body.append(voice);
+  return voice;
 }
-
-/** Say something, once; politely, after whatever is being said. @param {string} text */
-function announce(text) {
-  tuneIn();
-  if (voice) fill(voice, text);
-}
-
-/** @typedef {"unasked" | "fetching" | "told" | "gone"} Replayed */
 
 /** Make what reads the log of one run. @param {App} app @param {() => void} changed */
 function replayOf(app, changed) {

@@ -14,6 +14,8 @@ import { badge, marker } from "./marker.js";
 import { dressOfPassage, passageIn, quotedFrom } from "./passage.js";
 import { faultList } from "./verdicts.js";
 
+const JOINER = "\u2060";
+
 /** Make the view of a section. @param {App} app */
 export function sectionView(app) {
   const text = h("div", { class: "text" });
@@ -63,11 +65,17 @@ export function sectionView(app) {
       const [wasGrowing, wasChecking] = [growing, checking];
       section = nextSection;
       answer = nextAnswer;
-      growing = !section.done && answer.outcome === null;
-      checking = isBeingChecked(section, answer);
-      element.classList.toggle("ungrounded", !section.grounded);
-      showOrigin(origin, opensOwnKnowledge(section, answer));
-      const numbered = numbersIn(section, answer);
+      const { text: said, done, claims, grounded } = section;
+      const { outcome, sections, sources } = answer;
+      growing = !done && outcome === null;
+      checking = done && grounded && said !== "" && claims === null && outcome === null && sources.length > 0;
+      element.classList.toggle("ungrounded", !grounded);
+      // The first of those in a row that are the model's own says so.
+      const isFirst = !grounded && sections[sections.indexOf(section) - 1]?.grounded !== false;
+      const own = () => h("p", { class: "own-knowledge" }, icon("unsure"), words.answer.ungrounded);
+      if (isFirst !== origin.hasChildNodes()) fill(origin, isFirst && own());
+      const known = numbersOf(answer);
+      const numbered = citedIn({ sections: [section] }).map((index) => known.get(index)).join(" ");
       const alike = last !== null && looksAs(section, last) && numbered === numbers;
       numbers = numbered;
       if (!alike || checking !== wasChecking) fill(notes, sectionNotes(section, checking));
@@ -77,28 +85,6 @@ export function sectionView(app) {
       else write();
     },
   };
-}
-
-/** Write down how the sources that a section cites are numbered. @param {SectionView} section @param {Answer} answer */
-function numbersIn(section, answer) {
-  const numbers = numbersOf(answer);
-  return citedIn({ sections: [section] }).map((index) => numbers.get(index)).join(" ");
-}
-
-/** @param {SectionView} section @param {Answer} answer */
-function isBeingChecked({ text, done, claims, grounded }, { outcome, sources }) {
-  return done && grounded && text !== "" && claims === null && outcome === null && sources.length > 0;
-}
-
-/** Tell whether a section is the first of those in a row that are the model's own. @param {SectionView} section @param {Answer} answer */
-function opensOwnKnowledge(section, { sections }) {
-  return !section.grounded && sections[sections.indexOf(section) - 1]?.grounded !== false;
-}
-
-/** @param {HTMLElement} origin @param {boolean} own Whether the model's own knowledge begins here. */
-function showOrigin(origin, own) {
-  if (own === (origin.childElementCount > 0)) return;
-  fill(origin, own ? h("p", { class: "own-knowledge" }, icon("unsure"), words.answer.ungrounded) : null);
 }
 
 /**
@@ -164,11 +150,8 @@ export function dressOf(app, claims, standing) {
 }
 
 /** Tell whether the next claim is in doubt for the same reasons, so that one sign serves both. @param {Claim | undefined} claim @param {Claim | undefined} following */
-function isAlike(claim, following) {
-  return claim?.verdict === following?.verdict && String(claim?.reasons) === String(following?.reasons) && claim?.judge?.says === following?.judge?.says;
-}
-
-const JOINER = "\u2060";
+const isAlike = (claim, following) =>
+  claim?.verdict === following?.verdict && String(claim?.reasons) === String(following?.reasons) && claim?.judge?.says === following?.judge?.says;
 
 /** Write down all of claims that is shown of them, so that two readings of an answer can be compared.
  * @param {Claim[] | null} claims */
@@ -195,16 +178,9 @@ function sectionNotes(section, checking) {
     section.claims && faultList(section.claims),
     isWithdrawn(section) && section.moved ? h("p", { class: "withdrawn" }, icon("dash"), words.proof.moved) : null,
     revision(section),
-    ...section.removed.map(({ kind, target }) => h("p", { class: "removed" },
-      icon("dash"),
-      h("span", null, wordOf(kind), " ", h("code", null, target)),
-    )),
+    ...section.removed.map(({ kind, target }) => h("p", { class: "removed" }, icon("dash"),
+      h("span", null, words.proof.removed[kind === "image" ? "image" : "link"], " ", h("code", null, target)))),
   ];
-}
-
-/** @param {string} kind */
-function wordOf(kind) {
-  return words.proof.removed[kind === "image" ? "image" : "link"];
 }
 
 /** Say once how many sections were taken back, and fold away what they had said. @param {string[]} before */

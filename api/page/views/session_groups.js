@@ -12,6 +12,8 @@ import { roving } from "./roving.js";
 import { titleForm } from "./title_form.js";
 
 const RECENT_DAYS = 7;
+const LONGEST = 255;
+const LEAD = 16; // letters before what was found
 
 /** Make the list of sessions.
  * @param {App} app @param {() => void} onEmpty Called where the focus has no row to go to. */
@@ -82,9 +84,6 @@ function arrange(list, wanted) {
   for (const child of [...list.children]) if (!kept.has(child)) child.remove();
   wanted.forEach((child, at) => list.children[at] !== child && list.insertBefore(child, list.children[at] ?? null));
 }
-
-const LONGEST = 255;
-const LEAD = 16; // letters before what was found
 
 /** Make the row of a session.
  * @param {App} app @param {() => void} onDelete Called before the row goes, to put the focus elsewhere. */

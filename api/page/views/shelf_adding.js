@@ -7,6 +7,8 @@ import { menuButton } from "./menu.js";
 
 /** @typedef {Pick<import("../state/incoming.js").Incoming, "addFiles" | "addText" | "addAddress">} Incoming */
 
+const HIDDEN = /^\.|^(?:__MACOSX|Thumbs\.db|desktop\.ini)$/i; // what systems leave in folders
+
 /**
  * Make the menu, and the forms that it opens.
  * @param {Incoming} incoming Takes what is added.
@@ -101,8 +103,6 @@ export function form(opener, send, fields, sent) {
   }
   return { element, open, close };
 }
-
-const HIDDEN = /^\.|^(?:__MACOSX|Thumbs\.db|desktop\.ini)$/i; // what systems leave in folders
 
 /** Make the whole page take files that are dropped on it.
  * @param {App} app @param {import("../state/incoming.js").Incoming} incoming */

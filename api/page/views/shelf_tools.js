@@ -8,6 +8,7 @@ import { later } from "./later.js";
 import { formatOf } from "./shelf_row.js";
 
 const TYPING_MS = 200; // that a search waits for the next letter
+const MOST_STUDIED = 5; // documents at once
 
 /** Make the field and the choices.
  * @param {Shelf} shelf @param {{element: HTMLElement, enter: () => boolean}} list What the arrow down leads into. */
@@ -86,8 +87,6 @@ function nameOf({ kind, location }) {
   const place = location.replace(/^\w+:\/\//, "").replace(/\/+$/, "");
   return `${kinds[kind] ?? kind}: ${kind === "folder" ? place.slice(place.lastIndexOf("/") + 1) : place}`;
 }
-
-const MOST_STUDIED = 5; // documents at once
 
 /**
  * Make the line above the list.

@@ -11,6 +11,7 @@ import { runPanel } from "./run_panel.js";
 import { versionSwitch } from "./versions.js";
 
 let turns = 0;
+const LONG = 600; // characters, beyond which a question is shown in part
 
 /** Make the view of a turn; `leave` is called where it is not shown any more.
  * @param {App} app @returns {TurnView & {leave: () => void}} */
@@ -43,8 +44,6 @@ export function turnView(app) {
   };
 }
 
-const LONG = 600; // characters, beyond which a question is shown in part
-
 /** Make the view of a question. @param {App} app @param {string} name Id of the heading. @returns {TurnView} */
 function questionView(app, name) {
   let shown = /** @type {Turn | null} */ (null);
@@ -61,19 +60,13 @@ function questionView(app, name) {
     { send: save, escape: () => (close(), true), changed: () => (again.disabled = !field.question()) },
   );
   const again = textButton("primary small", save, words.conversation.save);
-  const form = h("div", { class: "editing", role: "group", "aria-label": words.conversation.edit },
-    field.text,
-    h("div", { class: "choices" },
-      field.limit,
-      textButton("small", close, words.page.cancel),
-      again,
-    ),
-  );
+  const choices = h("div", { class: "choices" }, field.limit, textButton("small", close, words.page.cancel), again);
+  const form = h("div", { class: "editing", role: "group", "aria-label": words.conversation.edit }, field.text, choices);
 
   function unfold() {
     const long = heading.classList.toggle("long");
     fill(more, long ? words.conversation.more : words.conversation.less);
-    more.setAttribute("aria-expanded", String(!long));
+    change(more, { "aria-expanded": String(!long) });
   }
 
   function open() {
@@ -110,7 +103,8 @@ function questionView(app, name) {
 
   /** @param {Turn} turn */
   function showAskedWith(turn) {
-    const titles = turn.pageIds.map((id) => titleOf(app, turn, id)).filter((title) => title !== "");
+    const known = [turn.answer?.sources ?? [], turn.answer?.nearest ?? [], app.selection.pages.value].flat();
+    const titles = turn.pageIds.map((id) => known.find((each) => each.document_id === id)?.title).filter(Boolean);
     const pages = [words.conversation.pages({ count: turn.pageIds.length }), titles.join(", ")].filter(Boolean).join(" · ");
     const label = h("span", { class: "seen-by-readers-only" }, `${words.conversation.passage}: `);
     fill(
@@ -140,8 +134,3 @@ function questionView(app, name) {
   };
 }
 
-/** @param {App} app @param {Turn} turn @param {string} id */
-function titleOf(app, turn, id) {
-  const source = [...(turn.answer?.sources ?? []), ...(turn.answer?.nearest ?? [])].find((each) => each.document_id === id);
-  return source?.title ?? app.selection.pages.value.find((page) => page.document_id === id)?.title ?? "";
-}

@@ -25,9 +25,7 @@ function reasonTexts({ reasons, why }) {
 }
 
 /** Give what has become of a quote, if anything has. @param {Wire.Freshness | undefined} freshness @returns {Change | null} */
-export function changeOf(freshness) {
-  return freshness && freshness !== "fresh" ? freshness : null;
-}
+export const changeOf = (freshness) => (freshness && freshness !== "fresh" ? freshness : null);
 
 /** Say what a verdict means, and why a claim has it. @param {Claim} claim */
 export function verdictProof(claim) {
