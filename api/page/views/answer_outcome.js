@@ -123,15 +123,13 @@ export function failureView(app) {
     const { problem, again, ask } = failure;
     if (problem.status === 401) app.locked.set(true);
     const title = ask?.regenerate ? words.answer.failed : ask ? words.conversation.failed : "";
+    const dismiss = textButton("quiet small", () => conversation.failure.set(null), words.conversation.dismiss);
     fill(
       element,
       title && h("p", { class: "outcome" }, icon("cross"), h("strong", null, title)),
       h("p", null, withCode(said(problem))),
       advice(problem) && h("p", { class: "muted" }, withCode(advice(problem))),
-      h("p", { class: "choices" },
-        again && textButton("primary small", again, icon("again"), words.page.retry),
-        textButton("quiet small", () => conversation.failure.set(null), words.conversation.dismiss),
-      ),
+      h("p", { class: "choices" }, again && textButton("primary small", again, icon("again"), words.page.retry), dismiss),
     );
   });
   return element;

@@ -13,15 +13,9 @@ const DRAFT = "citewell.draft.";
 /** Make the form that a question is asked with. @param {App} app */
 export function composer(app) {
   const { conversation, selection } = app;
-  const field = questionField(
-    {
-      id: "question",
-      placeholder: words.composer.placeholder,
-      "aria-label": words.composer.label,
-      enterkeyhint: "send",
-    },
-    { send: () => form.requestSubmit(), escape, changed, keys },
-  );
+  const { placeholder, label } = words.composer;
+  const attributes = { id: "question", placeholder, "aria-label": label, enterkeyhint: "send" };
+  const field = questionField(attributes, { send: () => form.requestSubmit(), escape, changed, keys });
   const mentions = mentionsIn(app, field);
   const stop = textButton("stop", () => stopRun(), icon("stop"), words.composer.stop);
   const ask = h("span", null, words.composer.ask);

@@ -38,11 +38,7 @@ export function conversationView(app) {
     h("div", { class: "floating" }, latest),
     said,
   );
-  const place = sticking(
-    element,
-    content,
-    (rest) => (latest.hidden = rest <= (going.size ? FAR : element.clientHeight)),
-  );
+  const place = sticking(element, content, (rest) => (latest.hidden = rest <= (going.size ? FAR : element.clientHeight)));
 
   conversation.turns.watch(show);
   conversation.loading.watch(() => show(conversation.turns.value));

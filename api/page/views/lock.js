@@ -32,10 +32,7 @@ export function lock(app) {
   const element = h("div", { class: "lock", role: "main", hidden: true }, form, login);
 
   /** @param {string | null} text */
-  function tell(text) {
-    fill(wrong, text);
-    change(input, { "aria-invalid": text && "true" });
-  }
+  const tell = (text) => (fill(wrong, text), change(input, { "aria-invalid": text && "true" }));
 
   async function onsubmit() {
     const key = input.value.trim();

@@ -178,15 +178,11 @@ export async function pin(app, what) {
     const dialog = openDialog(said.pinTo, { closedby: "any", class: "notes" });
     /** @param {() => Promise<void>} act */
     const choose = (act) => () => (dialog.close(), void app.attempt(act));
-    const list = h("ul", null);
-    fill(
-      list,
+    dialog.append(h("ul", null,
       h("li", null, h("button", { class: "quiet", onclick: choose(begin) }, icon("add"), said.begin)),
       own.map((/** @type {Wire.NoteSummary} */ note) =>
-        h("li", null, h("button", { class: "quiet", dir: "auto", onclick: choose(() => add(note)) }, icon("pin"), note.title)),
-      ),
-    );
-    dialog.append(list);
+        h("li", null, h("button", { class: "quiet", dir: "auto", onclick: choose(() => add(note)) }, icon("pin"), note.title))),
+    ));
   });
 
   async function begin() {

@@ -17,10 +17,7 @@ export function notices(app) {
   const done = h("div", { class: "toasts", role: "status" });
   const failed = h("div", { class: "toasts", role: "alert" });
   const told = /** @type {WeakMap<Element, Notice>} */ (new WeakMap());
-  const drop = (/** @type {Element} */ old) => {
-    old.remove();
-    told.get(old)?.ended?.();
-  };
+  const drop = (/** @type {Element} */ old) => (old.remove(), told.get(old)?.ended?.());
   app.notice.watch((notice) => {
     if (!notice) return;
     const list = notice.kind === "done" ? done : failed;

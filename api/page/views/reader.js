@@ -45,12 +45,8 @@ export function reader(app, place) {
     h("div", { class: "top" }, title, close),
     links.element, guide?.element, views.choice, quotes.row, quotes.note, failed,
   );
-  const element = h(
-    "section",
-    { class: "reader", role: "complementary", "aria-label": words.reader.label, hidden: true },
-    header,
-    views.element,
-  );
+  const attributes = { class: "reader", role: "complementary", "aria-label": words.reader.label, hidden: true };
+  const element = h("section", attributes, header, views.element);
   place.append(element);
   // Wherever the focus is; what is all that a page shows is closed from within alone.
   (app.page ? document : element).addEventListener("keydown", (event) => escape(/** @type {KeyboardEvent} */ (event)));
@@ -63,6 +59,8 @@ export function reader(app, place) {
   /** What was read last, and how far down each place of a document was left. @type {Reading | null} */
   let before = null;
   const left = /** @type {Map<string, number>} */ (new Map());
+  /** Whether a document, or this version of it, is not on show. @param {Wire.Document} document */
+  const isNew = ({ document_id: id, updated_at: at }) => content?.document.document_id !== id || content.document.updated_at !== at;
 
   app.reading.watch((reading) => {
     if (before && content?.document.document_id === before.documentId) left.set(placeOf(before), views.scroller.scrollTop);
@@ -92,11 +90,6 @@ export function reader(app, place) {
     } finally {
       if (!signal.aborted) views.element.removeAttribute("aria-busy");
     }
-  }
-
-  /** Whether a document, or this version of it, is not on show. @param {Wire.Document} document */
-  function isNew({ document_id: id, updated_at: at }) {
-    return content?.document.document_id !== id || content.document.updated_at !== at;
   }
 
   /** @param {Content} read @param {Reading} reading */
@@ -149,13 +142,8 @@ export function reader(app, place) {
     forget();
     views.clear();
     const again = textButton("small", () => app.read({ ...reading }), words.page.retry);
-    fill(
-      failed,
-      h("p", null, words.reader.failed),
-      h("p", { class: "muted" }, said(error)),
-      advice(error) && h("p", { class: "muted" }, advice(error)),
-      again,
-    );
+    const why = [said(error), advice(error)].filter(Boolean).map((text) => h("p", { class: "muted" }, text));
+    fill(failed, h("p", null, words.reader.failed), why, again);
     failed.hidden = false;
   }
 
@@ -187,11 +175,7 @@ export function reader(app, place) {
 }
 
 /** Name the place of a reading. @param {Reading} reading */
-function placeOf({ documentId, citations, at, linked }) {
-  return JSON.stringify([documentId, linked ?? citations[at]?.start]);
-}
+const placeOf = ({ documentId, citations, at, linked }) => JSON.stringify([documentId, linked ?? citations[at]?.start]);
 
 /** Whether a quote is on a page, rather than on a slide or in a sheet. @param {Citation} citation */
-function hasPage({ page_idx: page, slide, sheet }) {
-  return page !== null && slide === undefined && sheet === undefined;
-}
+const hasPage = ({ page_idx: page, slide, sheet }) => page !== null && slide === undefined && sheet === undefined;

@@ -44,7 +44,7 @@ export function readerPdf(client, onFailed) {
   let width = 0;
   let ended = new AbortController().signal;
 
-  const pageOf = /** @type {Map<Element, PdfPage>} */ (new Map());
+  let pageOf = /** @type {Map<Element, PdfPage>} */ (new Map());
   const near = new IntersectionObserver((seen) => {
     for (const { target, isIntersecting } of seen) {
       const page = pageOf.get(target);
@@ -150,19 +150,18 @@ export function readerPdf(client, onFailed) {
       segments = raw.segments;
       const opened = await opening;
       if (signal.aborted || !opened) return;
-      const [first] = await Promise.all([opened.getPage(1)]);
+      const first = await opened.getPage(1);
       if (signal.aborted) return;
       file = opened;
       const read = new Set(segments.map((segment) => segment.page_idx));
       const shape = first.getViewport({ scale: 1 });
       near.disconnect();
-      pageOf.clear();
       drawn.clear();
       pages = Array.from({ length: opened.numPages }, (_, at) => new PdfPage(at, opened.numPages, shape, read.has(at)));
-      for (const page of pages) pageOf.set(page.element, page);
-      fill(body, ...pages.map((page) => page.element));
+      pageOf = new Map(pages.map((page) => [page.element, page]));
+      fill(body, ...pageOf.keys());
       element.scrollTop = 0;
-      for (const page of pages) near.observe(page.element);
+      for (const each of pageOf.keys()) near.observe(each);
     },
 
     mark(passages, current) {
@@ -197,6 +196,5 @@ export function readerPdf(client, onFailed) {
 }
 
 /** @param {Wire.PlaceBox} box @returns {Box} */
-function shareOf({ left, top, right, bottom, width, height }) {
-  return { left: left / width, top: top / height, width: (right - left) / width, height: (bottom - top) / height };
-}
+const shareOf = ({ left, top, right, bottom, width, height }) =>
+  ({ left: left / width, top: top / height, width: (right - left) / width, height: (bottom - top) / height });

@@ -54,10 +54,9 @@ export function readerSheets(client) {
     const { kind, from, to, header, anchor } = block;
     const number = /(\d+)$/.exec(anchor ?? "")?.[1] ?? "";
     const name = h("span", { class: "number", role: "rowheader", "aria-label": number && `${words.viewer.row} ${number}` }, number);
-    if (kind !== "table_row") return h("div", { class: "line", role: "row" },
-      name,
-      text.put(h("span", { class: kind, role: "cell", dir: "auto" }), from, to),
-    );
+    if (kind !== "table_row") {
+      return h("div", { class: "line", role: "row" }, name, text.put(h("span", { class: kind, role: "cell", dir: "auto" }), from, to));
+    }
     const role = header ? "columnheader" : "cell";
     const cells = cellsOf(text.text, from, to).map(([start, end]) => text.put(h("span", { role, dir: "auto" }), start, end));
     return h("div", { class: header ? "line names" : "line", role: "row" }, name, cells);
@@ -145,14 +144,10 @@ export function readerSheets(client) {
 /** Divide blocks by sheets, each under its name, which is no row of it. @param {Placed[]} blocks @param {LaidOutText} text @returns {Sheet[]} */
 function sheetsOf(blocks, text) {
   const sheets = /** @type {Sheet[]} */ ([]);
-  /** @type {number | null | undefined} */
-  let page;
-  for (const block of blocks) {
-    if (block.page_idx !== page || !sheets.length) {
-      page = block.page_idx;
-      const named = block.kind === "heading";
-      sheets.push({ name: named ? text.text.slice(block.from, block.to) : "", rows: named ? [] : [block] });
-    } else sheets.at(-1)?.rows.push(block);
+  for (const [at, block] of blocks.entries()) {
+    const named = block.kind === "heading";
+    if (at && blocks[at - 1]?.page_idx === block.page_idx) sheets.at(-1)?.rows.push(block);
+    else sheets.push({ name: named ? text.text.slice(block.from, block.to) : "", rows: named ? [] : [block] });
   }
   return sheets;
 }
@@ -204,9 +199,7 @@ function columnAt(known, at) {
 }
 
 /** @param {Placed} row */
-function numberOf({ anchor }) {
-  return Number(/(\d+)$/.exec(anchor ?? "")?.[1] ?? 0);
-}
+const numberOf = ({ anchor }) => Number(/(\d+)$/.exec(anchor ?? "")?.[1] ?? 0);
 
 /** Give the place of the column that an address names, from 0. @param {Placed} row */
 function columnOf({ anchor }) {

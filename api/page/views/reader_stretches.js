@@ -81,14 +81,11 @@ export function drawn() {
  */
 export async function scrollTo(scroller, target, signal) {
   const stopped = new AbortController();
-  for (const type of OWN) scroller.addEventListener(
-    type,
-    () => stopped.abort(),
-    { signal: AbortSignal.any([signal, stopped.signal]), passive: true },
-  );
+  const until = { signal: AbortSignal.any([signal, stopped.signal]), passive: true };
+  for (const type of OWN) scroller.addEventListener(type, () => stopped.abort(), until);
   let still = 0;
   for (let round = 0; round < ROUNDS && still < 2; round += 1) {
-    if (signal.aborted || stopped.signal.aborted) return;
+    if (until.signal.aborted) return;
     const before = scroller.scrollTop;
     scroller.scrollTop += tooFar(scroller, target);
     still = Math.abs(scroller.scrollTop - before) < 1 ? still + 1 : 0;

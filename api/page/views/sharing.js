@@ -52,11 +52,8 @@ export function share(app, sessionId, answerId) {
 
   /** @param {Wire.Share[]} shares */
   function show(shares) {
-    fill(
-      list,
-      h("h3", null, said.existing),
-      shares.length ? h("ul", null, shares.map(row)) : h("p", { class: "muted" }, said.none),
-    );
+    const found = shares.length ? h("ul", null, shares.map(row)) : h("p", { class: "muted" }, said.none);
+    fill(list, h("h3", null, said.existing), found);
   }
 
   /** @param {Wire.Share} each */

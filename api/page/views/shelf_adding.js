@@ -115,16 +115,11 @@ export function dropTarget(app, incoming) {
       h("p", { class: "muted" }, words.shelf.takes),
     ),
   );
+  const show = (/** @type {boolean} */ shown) => shown === overlay.matches(":popover-open") || overlay.togglePopover(shown);
   document.addEventListener("dragenter", over);
   document.addEventListener("dragover", over);
   document.addEventListener("dragleave", (event) => !event.relatedTarget && show(false));
   document.addEventListener("drop", drop);
-
-  /** @param {boolean} shown */
-  function show(shown) {
-    if (shown === overlay.matches(":popover-open")) return;
-    overlay.togglePopover(shown);
-  }
 
   /** @param {DragEvent} event */
   function over(event) {
