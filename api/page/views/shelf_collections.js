@@ -28,8 +28,10 @@ export function shelfCollections(app, shelf, home) {
   ]);
   put.classList.add("writes", "small");
   const head = h("summary", null, said.label);
-  const { element: naming, open } = nameForm({ focus: () => (show(), whole.hidden ? home() : head).focus() }, (collection, name, shared) =>
-    void app.attempt(() => collection ? collections.change(collection.collection_id, { name, shared }) : collections.make(name, shared, ticked())));
+  const opener = { focus: () => (show(), whole.hidden ? home() : head).focus() };
+  const { element: naming, open } = nameForm(opener, (collection, name, shared) => void app.attempt(() => (collection
+    ? collections.change(collection.collection_id, { name, shared })
+    : collections.make(name, shared, ticked()))));
   const whole = h("details", { class: "collections", open: true, hidden: true }, head, list, naming);
   selection.pages.watch(() => (put.hidden = !ticked().length));
   for (const cell of [collections.list, selection.collections, selection.pages, shelf.view, app.person]) {
