@@ -15,6 +15,7 @@ BESIDE = "vendor/pdf"  # of the modules: PDF.js with its data, which no bundle h
 INDEX = "index.html"
 MAIN = "main.js"
 EMBED = "embed.js"  # the window in other people's pages, which has an address of its own
+EMBED_MARKUP = "embed_markup.js"  # what shows Markdown in it
 SERVICE_WORKER = "service_worker.js"
 VERSION = "{version}"
 WORKER_FILES = "{files}"
@@ -33,7 +34,7 @@ MEDIA_TYPES = {
 }
 # Not kept for when there is no network: what shows files as they are, which need the network themselves, and what is
 # for other people's pages.
-NOT_KEPT = (BESIDE + "/", EMBED)
+NOT_KEPT = (BESIDE + "/", EMBED, EMBED_MARKUP)
 # A module's static imports. Neither `import()` nor a type import in a comment begins a line.
 _STATIC_IMPORT = re.compile(
     r"""^\s*(?:import\s*|(?:import\b|export\b|\})[^;"'(\n]*\bfrom\s*)["'](\.{1,2}/[^"'\n]+\.js)["']""", re.MULTILINE
@@ -83,6 +84,8 @@ def read_page(folder: Path = BUNDLE_FOLDER) -> PageFiles:
     version = _digest(found)
     links = (f'<link rel="modulepreload" href="page/{VERSION}/{path}">' for path in imported_modules(found, MAIN))
     index = found.pop(INDEX).decode().replace(PRELOADS, "\n".join(links)).replace(VERSION, version)
+    if EMBED in found:
+        found[EMBED] = found[EMBED].decode().replace(VERSION, version).encode()
     if SERVICE_WORKER in found:
         kept = " ".join(name for name in found if name != SERVICE_WORKER and not name.startswith(NOT_KEPT))
         script = found[SERVICE_WORKER].decode().replace(VERSION, version).replace(WORKER_FILES, kept)

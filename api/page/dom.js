@@ -12,7 +12,6 @@
  * @param {Name} name
  * @param {Attributes | null} [attributes]
  * @param {...(Child | Child[])} children
- * @returns {HTMLElementTagNameMap[Name]}
  */
 export function h(name, attributes, ...children) {
   const element = document.createElement(name);
@@ -29,7 +28,6 @@ export function h(name, attributes, ...children) {
  * @param {Name} name
  * @param {Attributes | null} [attributes]
  * @param {...(Child | Child[])} children
- * @returns {SVGElementTagNameMap[Name]}
  */
 export function svg(name, attributes, ...children) {
   const element = document.createElementNS("http://www.w3.org/2000/svg", name);
@@ -69,7 +67,7 @@ export function fill(element, ...children) {
   else if (same < wanted.length) element.append(...wanted.slice(same));
 }
 
-/** @param {Child[]} children @returns {(Node | string)[]} */
+/** @param {Child[]} children */
 function present(children) {
   const kept = [];
   for (const child of children) {

@@ -12,7 +12,7 @@ from fastapi.responses import Response
 from api.dependencies import KnownTags, needs
 from api.document_page import HEADERS
 from api.reference_page import render_reference
-from api.static_files import BESIDE, EMBED, SERVICE_WORKER, PageFile, PageFiles
+from api.static_files import BESIDE, EMBED, EMBED_MARKUP, SERVICE_WORKER, PageFile, PageFiles
 from graph.errors import NotFound
 
 router = APIRouter(include_in_schema=False)
@@ -38,18 +38,19 @@ DOCUMENT_HEADERS = {
     "Referrer-Policy": "no-referrer",
     "X-Frame-Options": "DENY",
 }
+# Whatever page loads it, be it by a policy of its own; it holds nothing that is anybody's.
+EMBED_HEADERS = {**FILE_HEADERS, "Access-Control-Allow-Origin": "*", "Cross-Origin-Resource-Policy": "cross-origin"}
 # A worker follows its own policy, not that of the page. The one that reads PDF files loads its decoders and data from
 # here, and no more; the one that opens the page without network may answer for the page, above its own address.
-OF_WORKERS: Mapping[str, Mapping[str, str]] = {
+OWN_HEADERS: Mapping[str, Mapping[str, str]] = {
     f"{BESIDE}/worker.js": {
         **FILE_HEADERS,
         "Content-Security-Policy": "default-src 'none'; script-src 'self'; connect-src 'self'",
         "Cross-Origin-Resource-Policy": "same-origin",
     },
     SERVICE_WORKER: {**DOCUMENT_HEADERS, "Service-Worker-Allowed": "/"},
+    EMBED_MARKUP: EMBED_HEADERS,
 }
-# Whatever page loads it, be it by a policy of its own; it holds nothing that is anybody's.
-EMBED_HEADERS = {**FILE_HEADERS, "Access-Control-Allow-Origin": "*", "Cross-Origin-Resource-Policy": "cross-origin"}
 FOR_MINUTES = "public, max-age=600, stale-while-revalidate=86400"
 PART = re.compile(r"text/(?:javascript|css)")
 _GZIP = re.compile(r"(?:^|,)\s*(?:x-)?gzip\s*(?:;\s*q=(?P<quality>[\d.]+)\s*)?(?=,|$)", re.IGNORECASE)
@@ -80,7 +81,7 @@ async def get_page_file(version: str, path: str, request: Request, page: Page, k
     file = page.files.get(path)
     if file is None:
         raise NotFound("The page has no such file.", suggestion="Reload the page.")
-    headers = OF_WORKERS.get(path) or (FILE_HEADERS if PART.match(file.media_type) else DOCUMENT_HEADERS)
+    headers = OWN_HEADERS.get(path) or (FILE_HEADERS if PART.match(file.media_type) else DOCUMENT_HEADERS)
     caching = IMMUTABLE if version == page.version and path != SERVICE_WORKER else REVALIDATE
     return _file_response(request, file, caching, known, headers)
 

@@ -52,7 +52,8 @@ FILES = {
     "lazy.js": 'import "./side.js";\n',
     "types.js": "",
     "style/all.css": "body { color: canvastext }\n" * 40,
-    "embed.js": "// a window in other people's pages\n" * 20,
+    "embed.js": "// a window in other people's pages\n" * 20 + 'import(new URL("page/{version}/embed_markup.js"))\n',
+    "embed_markup.js": "// what shows Markdown in it\n",
     "icon.svg": '<svg xmlns="http://www.w3.org/2000/svg"/>',
     "notes.md": "not for readers",
 }
@@ -216,6 +217,11 @@ async def test_any_page_may_load_the_window_and_browsers_keep_it_for_minutes(pag
     again = await pages.get("/embed.js", headers={"if-none-match": response.headers["etag"]})
     assert (again.status_code, again.content) == (304, b"")
     assert (await pages.post("/embed.js")).status_code == 405
+    [later] = re.findall(r"page/\w+/embed_markup\.js", response.text)
+    response = await pages.get(f"/{later}")
+    assert response.headers["access-control-allow-origin"] == "*"
+    assert response.headers["cross-origin-resource-policy"] == "cross-origin"
+    assert response.headers["cache-control"].endswith("immutable")
 
 
 BEYOND = [

@@ -16,7 +16,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route as PathRoute
 
-from api.static_files import BUNDLE_FOLDER, EMBED
+from api.static_files import BUNDLE_FOLDER, EMBED, EMBED_MARKUP
 from graph.evidence import Identity
 from tests.api.conftest import with_model
 from tests.api.serving import served
@@ -58,6 +58,7 @@ class OwnPages:
     url: str = ""
     citewell: str = ""
     attributes: str = ""
+    allowed: str = ""
     root: str = 'lang="en"'
     body: str = "<main><h1>Welcome</h1><p>To the harbour.</p></main>"
     paths: list[str] = field(default_factory=list)
@@ -68,7 +69,7 @@ class OwnPages:
         if request.url.path == "/own.css":
             return Response(HOSTILE, media_type="text/css")
         policy = (
-            f"default-src 'none'; script-src {self.citewell}; connect-src {self.citewell}; style-src 'self'; "
+            f"default-src 'none'; script-src {self.citewell}{self.allowed}; connect-src {self.citewell}; style-src 'self'; "
             "img-src data:; base-uri 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
         )
         body = f"<main>{PIER}</main>" if request.url.path == "/pier" else self.body
@@ -92,7 +93,8 @@ async def page_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     process = await asyncio.create_subprocess_exec(*command, cwd=NODE, env={"PATH": os.environ["PATH"]})
     assert await process.wait() == 0
     shutil.copytree(BUNDLE_FOLDER, folder)
-    shutil.copy(built / EMBED, folder / EMBED)
+    for name in (EMBED, EMBED_MARKUP):
+        shutil.copy(built / name, folder / name)
     return folder
 
 
@@ -140,7 +142,9 @@ def test_the_window_is_one_small_script(page_folder: Path) -> None:
     script = (page_folder / EMBED).read_bytes()
     assert len(gzip.compress(script, 9)) <= MOST_BYTES
     assert FORBIDDEN.findall(script.decode()) == []
-    assert not re.search(r"\blocalStorage\b|\.cookie\b|indexedDB|\bimport\s*\(", script.decode())
+    assert not re.search(r"\blocalStorage\b|\.cookie\b|indexedDB", script.decode())
+    assert len(re.findall(r"\bimport\s*\(", script.decode())) == 1
+    assert FORBIDDEN.findall((page_folder / EMBED_MARKUP).read_text("utf-8")) == []
 
 
 async def test_a_page_elsewhere_under_a_strict_policy_shows_the_proof_and_leads_to_its_own_pages(
@@ -245,6 +249,18 @@ async def test_an_answer_is_read_while_it_is_written_and_goes_on_where_its_conne
     await page.get_by_role("button", name="Stop").click()
     await expect(page.get_by_role("button", name="Send")).to_be_visible()
     await expect(page.get_by_role("status")).to_have_text("Stopped.")
+
+
+async def test_a_policy_that_allows_the_script_alone_leaves_the_words_as_they_are_written(
+    chromium_page: Visits, keyed_site: Site, own_pages: OwnPages
+) -> None:
+    own_pages.attributes, own_pages.allowed = "data-box", "/embed.js"
+    await embedded(keyed_site, own_pages)
+    page = await chromium_page(own_pages.url, faults=(*ELSEWHERE, "Content Security Policy"))
+    reply = await ask(page)
+    await expect(page.get_by_role("status")).to_contain_text("The answer is complete.")
+    await expect(reply.locator(".text blockquote").first).to_contain_text(FIRST)
+    assert await reply.locator("mark").count() == 0
 
 
 async def test_a_wrong_origin_and_a_missing_key_are_told_calmly_and_to_the_owner(

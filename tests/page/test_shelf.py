@@ -211,7 +211,7 @@ async def test_the_model_is_chosen_and_one_that_is_gone_is_forgotten(chromium_pa
     body = await asked(page, "When does unused leave lapse?")
     assert body["model"] == "extractive"
 
-    kept = {"model": "sold", "thinking": True, "web": "perhaps", "library": False}
+    kept = {"model": "sold", "thinking": True, "web": False}
     await page.evaluate("(kept) => localStorage.setItem('citewell.options', JSON.stringify(kept))", kept)
     await page.reload()
     await expect(model).to_have_value("")

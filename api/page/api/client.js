@@ -45,22 +45,21 @@ export class Client {
    * @param {string} path
    * @param {{method?: string, json?: unknown, headers?: Record<string, string>, signal?: AbortSignal, chosen?: boolean, keepalive?: boolean}}
    *   [request] `chosen`: whether it names the chosen workspace; `keepalive`: whether it outlives the page.
-   * @returns {Promise<Response>}
    * @throws {Problem}
    */
   async send(path, { method = "GET", json, headers = {}, signal, chosen = true, keepalive = method === "DELETE" } = {}) {
     const credentials = this.credentials();
     if (!chosen) delete credentials[WORKSPACE];
-    /** @type {RequestInit} */
-    const init = { method, headers: { ...credentials, ...headers }, cache: "no-store", keepalive };
-    if (signal) init.signal = signal;
-    if (json !== undefined) {
-      init.body = JSON.stringify(json);
-      init.headers = { ...init.headers, "Content-Type": "application/json" };
-    }
     let response;
     try {
-      response = await fetch(this.url(path), init);
+      response = await fetch(this.url(path), {
+        method,
+        headers: { ...credentials, ...headers, ...(json !== undefined && { "Content-Type": "application/json" }) },
+        body: json === undefined ? null : JSON.stringify(json),
+        cache: "no-store",
+        keepalive,
+        signal: signal ?? null,
+      });
     } catch (error) {
       if (signal?.aborted) throw error;
       throw new Problem("unreachable", "", { retryable: true });
@@ -73,9 +72,10 @@ export class Client {
 
   /**
    * Send a request and read its reply as JSON.
+   * @template {string} [List=""]
    * @param {string} path
-   * @param {Parameters<Client["send"]>[1] & {list?: string}} [request] `list` names one that the reply must have.
-   * @returns {Promise<any>}
+   * @param {Parameters<Client["send"]>[1] & {list?: List}} [request] `list` names one that the reply must have.
+   * @returns {Promise<Wire.ReplyWith<List>>}
    */
   async json(path, { list, ...request } = {}) {
     const kept = request.method ? null : await this.kept;
@@ -89,20 +89,12 @@ export class Client {
     }
   }
 
-  /**
-   * List the workspaces of whoever asks, whichever is chosen; `current` is the one without a choice.
-   * @returns {Promise<Wire.Workspaces>}
-   */
+  /** List the workspaces of whoever asks, whichever is chosen; `current` is the one without a choice. */
   workspaces() {
     return this.json("api/workspaces", { list: "workspaces", chosen: false });
   }
 
-  /** @param {Wire.NewSession} [fields] @returns {Promise<Session>} */
-  createSession(fields = {}) {
-    return this.json("api/sessions", { method: "POST", json: fields });
-  }
-
-  /** @param {{cursor?: string | null, query?: string}} [part] `query`: words that all of them have. @returns {Promise<Wire.SessionList>} */
+  /** @param {{cursor?: string | null, query?: string}} [part] `query`: words that all of them have. */
   sessions(part = {}) {
     return this.json(`api/sessions?${query({ limit: 50, ...part })}`, { list: "sessions" });
   }
@@ -117,16 +109,12 @@ export class Client {
     return this.json(`api/sessions/${id}/follow-ups`, { list: "questions" });
   }
 
-  /** @param {string} id Of a document. @returns {Promise<Wire.Guide>} */
+  /** @param {string} id Of a document. */
   guide(id) {
     return this.json(`api/documents/${id}/guide`, { list: "sentences" });
   }
 
-  /**
-   * @param {string} id
-   * @param {{cursor?: string | undefined, branch?: string | undefined}} [part]
-   * @returns {Promise<Wire.SessionDetail>}
-   */
+  /** @param {string} id @param {{cursor?: string | undefined, branch?: string | undefined}} [part] */
   session(id, part = {}) {
     return this.json(`api/sessions/${id}?${query({ limit: 100, ...part })}`, { list: "messages" });
   }
@@ -136,29 +124,24 @@ export class Client {
     return this.json(`api/sessions/${id}`, { method: "PATCH", json: change });
   }
 
-  /** @param {string} id */
-  deleteSession(id) {
-    return this.send(`api/sessions/${id}`, { method: "DELETE" });
+  /** Delete something; what is gone already is no failure. @param {string} path @throws {Problem} */
+  async delete(path) {
+    try {
+      await this.send(path, { method: "DELETE" });
+    } catch (error) {
+      if (!(error instanceof Problem && error.status === 404)) throw error;
+    }
   }
 
-  /**
-   * List the runs of a session, the newest first.
-   * @param {string} id
-   * @returns {Promise<Wire.RunStatus[]>}
-   */
+  /** List the runs of a session, the newest first. @param {string} id */
   async runs(id) {
     return (await this.json(`api/sessions/${id}/runs?limit=50`, { list: "runs" })).runs;
   }
 
-  /** List the runs of a session that have not ended, the newest first. @param {string} id */
-  async unfinishedRuns(id) {
-    return (await this.runs(id)).filter((run) => run.status !== "finished");
-  }
-
-  /** @returns {Promise<Set<string>>} The ids of the sessions that are answering. */
+  /** Give the ids of the sessions that are answering. */
   async answeringSessions() {
     const { runs } = await this.json("api/runs?status=running&limit=100", { list: "runs" });
-    return new Set(runs.map((/** @type {Wire.RunStatus} */ run) => run.session_id));
+    return new Set(runs.map((run) => run.session_id));
   }
 
   /** @param {string} runId @returns {Promise<Wire.RunStatus>} */
@@ -166,20 +149,12 @@ export class Client {
     return this.json(`api/runs/${runId}/cancel`, { method: "POST" });
   }
 
-  /**
-   * @param {Asked} [asked] What to list, in which order, and from where.
-   * @returns {Promise<Wire.DocumentPage>}
-   */
+  /** @param {Asked} [asked] What to list, in which order, and from where. */
   documents(asked = {}) {
     return this.json(`api/documents?${query({ limit: 50, ...asked })}`, { list: "documents" });
   }
 
-  /** @returns {Promise<Wire.GraphStructure>} What every run takes its way through. */
-  graph() {
-    return this.json("api/graph", { list: "nodes" });
-  }
-
-  /** Count documents by type, folder and source. @param {Asked} asked @returns {Promise<Wire.LibrarySummary>} */
+  /** Count documents by type, folder and source. @param {Asked} asked */
   summary(asked) {
     return this.json(`api/library?${query(asked)}`, { list: "types" });
   }
@@ -189,48 +164,29 @@ export class Client {
     return this.json(`api/documents/${id}`);
   }
 
-  /** @param {string} id @param {AbortSignal} [signal] @returns {Promise<Wire.RawText>} */
-  rawText(id, signal) {
-    return this.json(`api/documents/${id}/raw-text`, { list: "segments", ...(signal ? { signal } : {}) });
-  }
-
-  /** @param {string} id @param {AbortSignal} signal @returns {Promise<Wire.Layout>} */
+  /** @param {string} id @param {AbortSignal} signal */
   layout(id, signal) {
     return this.json(`api/documents/${id}/layout`, { list: "blocks", signal });
   }
 
-  /** Find where in its original a quote stands, and the passage around it. @param {string} id @param {number} segment @param {number} start @param {number} end @param {AbortSignal} [signal] @returns {Promise<Wire.PlaceInOriginal>} */
+  /** Find where in its original a quote stands, and the passage around it.
+   * @param {string} id @param {number} segment @param {number} start @param {number} end @param {AbortSignal} [signal] */
   place(id, segment, start, end, signal) {
-    return this.json(`api/documents/${id}/segments/${segment}/place?${query({ start, end })}`, { list: "boxes", ...(signal ? { signal } : {}) });
+    return this.json(`api/documents/${id}/segments/${segment}/place?${query({ start, end })}`, { list: "boxes", signal });
   }
 
-  /** @param {string[]} document_ids @returns {Promise<string[]>} Those that were deleted. */
+  /** Give those that were deleted. @param {string[]} document_ids */
   async deleteDocuments(document_ids) {
     const { deleted } = await this.json("api/deletions", { method: "POST", json: { document_ids }, list: "deleted" });
-    void this.kept?.then((kept) => kept?.drop(...deleted.map((/** @type {string} */ id) => `api/documents/${id}`)));
+    void this.kept?.then((kept) => kept?.drop(...deleted.map((id) => `api/documents/${id}`)));
     return deleted;
-  }
-
-  /** @param {string[]} document_ids @returns {Promise<string[]>} Those that are back. */
-  async restoreDocuments(document_ids) {
-    return (await this.json("api/deletions/undo", { method: "POST", json: { document_ids }, list: "restored" })).restored;
-  }
-
-  /** @param {string} words @param {Asked} [options] @returns {Promise<Wire.SearchResults>} */
-  search(words, options = {}) {
-    return this.json(`api/search?${query({ q: words, ...options })}`, { list: "results" });
-  }
-
-  /** @returns {Promise<Wire.Model[]>} The deployment's default first. */
-  async models() {
-    return (await this.json("v1/models", { list: "data" })).data;
   }
 }
 
 /** A list gives a parameter more than once. @typedef {Record<string, string | number | boolean | string[] | null | undefined>} Asked */
 
 /** Write parameters, leaving out what is not given. @param {Asked} parameters */
-function query(parameters) {
+export function query(parameters) {
   const given = Object.entries(parameters).filter(([, value]) => value !== undefined && value !== null);
   return new URLSearchParams(given.flatMap(([name, value]) => [value].flat().map((each) => [name, String(each)])));
 }

@@ -30,7 +30,7 @@ const LONGEST_PAUSE_MS = 8_000;
 export async function* askQuestion(client, sessionId, ask, options) {
   const json = { ...ask, on_disconnect: "continue", stream: true };
   const opened = await openStream(client, `api/sessions/${sessionId}/runs`, { method: "POST", json }, null);
-  if (options.signal.aborted) return opened.silence.ring();
+  if (options.signal.aborted) return opened.silence.stop();
   opened.silence.ringWith(options.signal);
   yield* follow(client, opened, null, options);
 }

@@ -51,7 +51,6 @@ export async function bodyOf(response, list) {
 /**
  * Read a reply that is no success; one that is not ours, as a proxy's may be, is told by its status.
  * @param {Response} response
- * @returns {Promise<Problem>}
  */
 export async function problemOf(response) {
   const body = await response.json().catch(() => null);

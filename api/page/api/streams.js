@@ -30,20 +30,14 @@ export async function openStream(client, path, request, outer) {
 /** Make a signal that aborts when nothing has come for longer than the server is ever silent. */
 function alarm() {
   const controller = new AbortController();
+  const { signal } = controller;
   const ring = () => controller.abort();
   let timer = setTimeout(ring, SILENCE_MS);
-  /** @type {AbortSignal | null} */
-  let heard = null;
   return {
-    signal: controller.signal,
-    ring() {
-      clearTimeout(timer);
-      ring();
-    },
+    signal,
     /** @param {AbortSignal} outer */
     ringWith(outer) {
-      heard = outer;
-      outer.addEventListener("abort", ring);
+      outer.addEventListener("abort", ring, { signal });
       if (outer.aborted) ring();
     },
     postpone() {
@@ -52,7 +46,7 @@ function alarm() {
     },
     stop() {
       clearTimeout(timer);
-      heard?.removeEventListener("abort", ring);
+      ring();
     },
   };
 }

@@ -23,7 +23,7 @@ export function answerView(setting) {
   /** @type {string[]} */
   let shown = [];
 
-  /** @param {Section} section @param {Answer} answer @returns {HTMLElement[]} */
+  /** @param {Section} section @param {Answer} answer */
   function sectionOf(section, answer) {
     const [claim, ...others] = section.claims ?? [];
     const [citation] = claim?.citations ?? [];
@@ -86,7 +86,7 @@ export function answerView(setting) {
     };
   }
 
-  /** Say in a line what an answer is worth. @param {Answer} answer @returns {string} */
+  /** Say in a line what an answer is worth. @param {Answer} answer */
   function worthOf({ family, assessment, sections, outcome }) {
     if (outcome === "abstained") return words.none;
     const claims = sections.flatMap((section) => (section.grounded ? section.claims ?? [] : []));

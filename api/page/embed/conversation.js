@@ -6,6 +6,7 @@ import { fill, h } from "../dom.js";
 import { answerOf, fold, newRun } from "../state/run.js";
 import { cleaned } from "../text/question.js";
 import { answerView } from "./answer.js";
+import { readable } from "./passage.js";
 
 const KEPT = "citewell.session"; // in the tab's own store, where the site's owner wants it
 const REFUSED = new Set(["not_authenticated", "not_permitted", "unreachable", "unexpected"]);
@@ -95,10 +96,12 @@ export function conversation(setting) {
     const own = new AbortController();
     turn(own);
     status.textContent = words.searching;
+    const reading = readable(client.home);
     const onOutage = (/** @type {unknown} */ outage) => outage && (status.textContent = words.lost);
     let run = newRun("", question);
     try {
       for await (const event of told({ signal: own.signal, onOutage })) {
+        await reading;
         if (own.signal.aborted) return;
         run = fold(run, event);
         runId = run.runId;
@@ -118,7 +121,7 @@ export function conversation(setting) {
 
   /** Show what was said on the page before, if it is still there. @param {string} before */
   async function restore(before) {
-    const detail = await client.session(before).catch(() => null);
+    const [detail] = await Promise.all([client.session(before).catch(() => null), readable(client.home)]);
     if (!detail || !over.hidden) return; // it is gone, or the reader was quicker
     session = before;
     kept?.setItem(KEPT, session);

@@ -2,18 +2,29 @@
 
 import { h } from "../dom.js";
 import { highlighted, highlightIn } from "../text/highlighted.js";
-import { render } from "../text/markup.js";
 import { addressOf, leadOn } from "./landing.js";
 
 /** @typedef {import("../text/highlighted.js").Quoted} Quoted */
 /** @typedef {import("../text/markup.js").Dress} Dress */
+
+/** @type {typeof import("../text/markup.js") | null} */
+let markup = null;
+
+/**
+ * Fetch what reads Markdown, once somebody asks; where a policy keeps it away, texts are shown as they are written.
+ * @param {URL} home Where the server is, which fills in the version: a script of another origin imports by whole addresses.
+ */
+export async function readable(home) {
+  markup ??= await import(new URL("page/{version}/embed_markup.js", home).href).catch(() => null);
+}
 
 /** Make what shows passages. @param {import("./main.js").Setting} setting */
 export function passages({ words, site }) {
   /** Write a text in Markdown, whose links to the site stay in place.
    * @param {string} text @param {boolean} growing @param {Dress} [dress] */
   function written(text, growing, dress) {
-    const blocks = render(text, { growing, ...(dress ? { dress } : {}) });
+    if (!markup) return [h("p", { dir: "auto" }, text)];
+    const blocks = markup.render(text, { growing, ...(dress ? { dress } : {}) });
     for (const link of blocks.flatMap((block) => [...block.querySelectorAll("a")])) leadOn(link, site);
     return blocks;
   }

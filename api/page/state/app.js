@@ -140,7 +140,7 @@ export class App {
       this.attempt(async () => this.meet(await this.client.json("api/me"))),
       this.openAddressed(),
       this.sessions.read(),
-      this.attempt(async () => this.models.set(await this.client.models())),
+      this.attempt(async () => this.models.set((await this.client.json("v1/models", { list: "data" })).data)),
     ]);
     this.begun.set(true);
   }

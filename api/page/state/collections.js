@@ -1,6 +1,6 @@
 /** The collections that one sees: sets of documents with a name, to be asked alone. */
 
-import { orNull, Problem } from "../api/problem.js";
+import { orNull } from "../api/problem.js";
 import { Cell } from "./cell.js";
 
 /** @typedef {Wire.Collection} Collection */
@@ -29,7 +29,7 @@ export class Collections {
   /** Read them anew; where they can't be had they are as they were. */
   async refresh() {
     const found = await orNull(this.app.client.json("api/collections", { list: "collections" }));
-    if (found) this.list.set(found.collections.filter((/** @type {Collection} */ each) => !this.leaving.has(each.collection_id)));
+    if (found) this.list.set(found.collections.filter((each) => !this.leaving.has(each.collection_id)));
   }
 
   /** @param {string} name @param {boolean} shared @param {string[]} document_ids @returns {Promise<Collection>} @throws {Problem} */
@@ -47,9 +47,10 @@ export class Collections {
     const back = async () => {
       if (this.leaving.delete(id)) await this.refresh();
     };
+    const deleted = () => this.done(this.app.client.delete(`api/collections/${id}`));
     const ended = () => {
       removeEventListener("pagehide", ended);
-      if (this.leaving.has(id)) void this.app.attempt(() => this.delete(id)).then(back);
+      if (this.leaving.has(id)) void this.app.attempt(deleted).then(back);
     };
     this.leaving.add(id);
     this.list.update((all) => all.filter((each) => each.collection_id !== id));
@@ -57,16 +58,7 @@ export class Collections {
     return { ended, undone: back };
   }
 
-  /** Delete one; one that is gone already is no failure. @param {string} id @throws {Problem} */
-  async delete(id) {
-    try {
-      await this.done(this.app.client.send(`api/collections/${id}`, { method: "DELETE" }));
-    } catch (error) {
-      if (!(error instanceof Problem && error.status === 404)) throw error;
-    }
-  }
-
-  /** @template T @param {Promise<T>} doing @returns {Promise<T>} */
+  /** @template T @param {Promise<T>} doing */
   async done(doing) {
     const made = await doing;
     await Promise.all([this.refresh(), this.app.selection.checkCollections()]);

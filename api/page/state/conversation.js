@@ -82,7 +82,7 @@ export class Conversation {
   async takeUp(sessionId) {
     const { signal } = this.leaving;
     // The runs first: one that ends before the messages are read is among these then.
-    const runs = await this.client.unfinishedRuns(sessionId);
+    const runs = (await this.client.runs(sessionId)).filter(({ status }) => status !== "finished");
     if (!signal.aborted) await this.read(sessionId);
     if (signal.aborted) return;
     if ([...this.liveRuns.values()].some((live) => isSending(live.run))) return; // any of them may be that one
@@ -133,7 +133,7 @@ export class Conversation {
     this.failure.set(null);
     const { leaving: { signal }, wanted } = this;
     const create = async () => {
-      const session = await this.client.createSession(fields);
+      const session = await this.client.json("api/sessions", { method: "POST", json: fields });
       if (!signal.aborted) this.session.set(session);
       return session.session_id;
     };

@@ -29,7 +29,7 @@ export class DocumentTexts {
     signal.throwIfAborted();
     known?.(document);
     const same = kept?.document.updated_at === document.updated_at && kept.document.segments === document.segments;
-    const raw = kept && same ? kept.raw : await this.client.rawText(documentId, signal);
+    const raw = kept && same ? kept.raw : await this.client.json(`api/documents/${documentId}/raw-text`, { list: "segments", signal });
     const content = { document, raw };
     this.kept.set(documentId, content);
     for (const oldest of [...this.kept.keys()].slice(0, -KEPT)) this.kept.delete(oldest);

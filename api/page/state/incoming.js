@@ -74,7 +74,7 @@ export class Incoming {
   /** Take up the jobs that are under way from before, or from elsewhere. */
   async adopt() {
     const found = await orNull(this.client.json("api/jobs?limit=20", { list: "jobs" }));
-    for (const job of /** @type {Wire.Job[]} */ (found?.jobs ?? [])) { // whoever may see none has none
+    for (const job of found?.jobs ?? []) { // whoever may see none has none
       if (["cancelled", "finished"].includes(job.state) || this.jobs.has(job.job_id)) continue;
       this.paused ||= job.state === "paused";
       void this.follow(job, []);

@@ -8,19 +8,7 @@ import { sendForm } from "../api/upload.js";
 /** What an item sends; nothing for one that another tab has sent. `made`: the site's source was not there before.
  * @typedef {{kind: "file", file: File, path: string, alone: boolean} | {kind: "text", title: string, text: string}
  *   | {kind: "page", url: string} | {kind: "site", url: string, made?: boolean}} Parcel */
-/**
- * @typedef {object} Item
- * @property {number} id
- * @property {string} name
- * @property {State} state
- * @property {number} share How much of it has left, in [0, 1].
- * @property {string} documentId Where it is in the library.
- * @property {Note[]} notes What is to be said of it though it is in.
- * @property {Problem | null} problem Why it was refused.
- * @property {Parcel | null} parcel
- * @property {string} jobId
- * @property {string} collection That it goes into; empty for none.
- */
+/** @typedef {ReturnType<typeof blank>} Item */
 
 const BATCH_FILES = 20;
 const BATCH_BYTES = 4_000_000;
@@ -34,10 +22,21 @@ export function mayRetry({ state, problem }) {
   return state === "refused" && (problem?.retryable || !FOR_GOOD.has(problem?.code ?? ""));
 }
 
-/** Make an item that waits. @param {string} name @param {Parcel | null} parcel @returns {Item} */
+/** Make an item that waits. @param {string} name @param {Parcel | null} parcel */
 export function blank(name, parcel) {
   last += 1;
-  return { id: last, name, state: "waiting", share: 0, documentId: "", notes: [], problem: null, parcel, jobId: "", collection: "" };
+  return {
+    id: last,
+    name,
+    state: /** @type {State} */ ("waiting"),
+    share: 0, // how much of it has left, in [0, 1]
+    documentId: "", // where it is in the library
+    notes: /** @type {Note[]} */ ([]), // what is to be said of it though it is in
+    problem: /** @type {Problem | null} */ (null), // why it was refused
+    parcel,
+    jobId: "",
+    collection: "", // that it goes into; empty for none
+  };
 }
 
 /** Take the first that wait: files together as long as they are small, all else by itself. @param {Item[]} waiting */
@@ -91,7 +90,6 @@ export async function sendBatch(incoming, batch, signal) {
  * @param {Item} item
  * @param {Parcel & {kind: "site"}} parcel
  * @param {AbortSignal} signal
- * @returns {Promise<null>}
  */
 async function readSite(incoming, item, parcel, signal) {
   const { client } = incoming;

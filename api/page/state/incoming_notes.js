@@ -14,7 +14,7 @@ export function isNotable({ problem, notes }) {
   return problem !== null || notes.some(({ kind }) => kind !== "left");
 }
 
-/** Say what the server has noticed. @param {Wire.Ingested} ingested @returns {Note[]} */
+/** Say what the server has noticed. @param {Wire.Ingested} ingested */
 export function describedBy({ status, left_out, warnings, similar_to }) {
   /** @type {Note[]} */
   const notes = [];

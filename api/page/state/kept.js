@@ -154,11 +154,7 @@ export class Kept {
 
 /** @returns {Partial<Owner>} Who has chosen to keep. */
 function owner() {
-  try {
-    return JSON.parse(localStorage.getItem(CHOSEN) ?? "{}");
-  } catch {
-    return {};
-  }
+  return JSON.parse(localStorage.getItem(CHOSEN) ?? "{}");
 }
 
 /** @param {string} text */

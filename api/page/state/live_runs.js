@@ -72,7 +72,7 @@ export async function findArrived(client, sessionId, question, known) {
 export class Forks {
   constructor() {
     /** Keys of turns, by the runs that take their places. @type {Map<string, string>} */
-    this.turns = new Map(kept());
+    this.turns = new Map(JSON.parse(sessionStorage.getItem(KEPT) ?? "[]"));
   }
 
   /** @param {string} runId @param {string | null} turn */
@@ -94,15 +94,5 @@ export class Forks {
 
   keep() {
     sessionStorage.setItem(KEPT, JSON.stringify([...this.turns].slice(-MOST)));
-  }
-}
-
-/** @returns {[string, string][]} */
-function kept() {
-  try {
-    const found = JSON.parse(sessionStorage.getItem(KEPT) ?? "[]");
-    return Array.isArray(found) ? found.filter((each) => Array.isArray(each) && each.length === 2) : [];
-  } catch {
-    return [];
   }
 }

@@ -14,83 +14,49 @@ import { asSeen, foldSection, noSections } from "./sections.js";
  * @property {RunEvent[]} told What it told while it went on, but for text and thinking.
  */
 
-/**
- * An answer, whether it is being written or was stored.
- * @typedef {object} Answer
- * @property {SectionView[]} sections
- * @property {Source[]} sources
- * @property {Source[]} nearest What came nearest, where the run abstained.
- * @property {Wire.Disagreement[]} disagreements
- * @property {Wire.Assessment | null} assessment
- * @property {Wire.Refusal | null} refusal What it says where it abstained, in parts.
- * @property {Wire.PagesRead | null} pages What was read of the selected documents.
- * @property {string} family
- * @property {Outcome | null} outcome Null while it is being written.
- * @property {string | null} stopReason
- */
-
-/**
- * @typedef {object} RunView
- * @property {string} runId
- * @property {"queued" | "running" | "finished"} status
- * @property {number} position In the line, from 1, while it waits.
- * @property {number} attempt From 1.
- * @property {string} question
- * @property {string} model
- * @property {Wire.BudgetCaps | null} budget
- * @property {string} startedAt
- * @property {string} endedAt
- * @property {Step[]} steps In the order in which they began.
- * @property {string} thinking
- * @property {string} title Of the session, where the run gave it one.
- * @property {Answer} answer
- * @property {Record<string, Spent>} spent
- * @property {Cost | null} cost
- * @property {(RunEvent & {type: "run_failed"}) | null} failure
- * @property {number} seq Of the last event.
- */
+/** An answer, whether it is being written or was stored. @typedef {ReturnType<typeof noAnswer>} Answer */
+/** @typedef {ReturnType<typeof newRun>} RunView */
 
 /** What a message says of its answer, of a run that has ended or a stored one; of this, what it lacks is null.
  * @typedef {Pick<Wire.Message, "sections" | "sources"> & {
  *   [Name in "nearest" | "claims" | "disagreements" | "assessment" | "refusal" | "pages" | "family"]?: Wire.Message[Name] | null
  * } & {outcome: Outcome | null, stop_reason: string | null}} AnswerOfMessage */
 
-/** @returns {Answer} */
 function noAnswer() {
   return {
     sections: noSections(),
-    sources: [],
-    nearest: [],
-    disagreements: [],
-    assessment: null,
-    refusal: null,
-    pages: null,
+    sources: /** @type {Source[]} */ ([]),
+    nearest: /** @type {Source[]} */ ([]), // what came nearest, where the run abstained
+    disagreements: /** @type {Wire.Disagreement[]} */ ([]),
+    assessment: /** @type {Wire.Assessment | null} */ (null),
+    refusal: /** @type {Wire.Refusal | null} */ (null), // what it says where it abstained, in parts
+    pages: /** @type {Wire.PagesRead | null} */ (null), // what was read of the selected documents
     family: "",
-    outcome: null,
-    stopReason: null,
+    outcome: /** @type {Outcome | null} */ (null), // null while it is being written
+    stopReason: /** @type {string | null} */ (null),
   };
 }
 
-/** Make a run of which nothing is told yet. @param {string} runId @param {string} [question] @returns {RunView} */
+/** Make a run of which nothing is told yet. @param {string} runId @param {string} [question] */
 export function newRun(runId, question = "") {
   return {
     runId,
-    status: "queued",
-    position: 0,
-    attempt: 1,
+    status: /** @type {"queued" | "running" | "finished"} */ ("queued"),
+    position: 0, // in the line, from 1, while it waits
+    attempt: 1, // from 1
     question,
     model: "",
-    budget: null,
+    budget: /** @type {Wire.BudgetCaps | null} */ (null),
     startedAt: "",
     endedAt: "",
-    steps: [],
+    steps: /** @type {Step[]} */ ([]), // in the order in which they began
     thinking: "",
-    title: "",
+    title: "", // of the session, where the run gave it one
     answer: noAnswer(),
-    spent: {},
-    cost: null,
-    failure: null,
-    seq: 0,
+    spent: /** @type {Record<string, Spent>} */ ({}),
+    cost: /** @type {Cost | null} */ (null),
+    failure: /** @type {(RunEvent & {type: "run_failed"}) | null} */ (null),
+    seq: 0, // of the last event
   };
 }
 
@@ -229,7 +195,6 @@ function finished(run, event) {
  * Make an answer of what a finished message says, keeping what only the run could tell: how a section read before.
  * @param {AnswerOfMessage} message
  * @param {SectionView[]} [seen]
- * @returns {Answer}
  */
 export function answerOf(message, seen = []) {
   const sections = message.sections.map(({ text, source_ids: sourceIds, grounded = true }, index) => {

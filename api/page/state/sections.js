@@ -2,85 +2,64 @@
 
 import { withNext } from "../text/runs.js";
 
-/**
- * @typedef {object} SectionView
- * @property {string} text Empty where nothing is written yet, or where the section was withdrawn.
- * @property {string[]} sourceIds
- * @property {Claim[] | null} claims Null until they are checked.
- * @property {boolean} grounded False where the model wrote what it knows itself.
- * @property {boolean} done Whether its text is whole.
- * @property {string | null} before How it read before it was revised.
- * @property {boolean} moved Whether it was revised because another section quotes it, with what contradicts it.
- * @property {{kind: string, target: string}[]} removed Links and images that no source holds.
- */
+/** @typedef {ReturnType<typeof noSection>} SectionView */
 
-/** Make sections in which nothing is written yet. @param {number} [count] @returns {SectionView[]} */
+function noSection() {
+  return {
+    text: "", // empty where nothing is written yet, or where the section was withdrawn
+    sourceIds: /** @type {string[]} */ ([]),
+    claims: /** @type {Claim[] | null} */ (null), // null until they are checked
+    grounded: true, // false where the model wrote what it knows itself
+    done: false, // whether its text is whole
+    before: /** @type {string | null} */ (null), // how it read before it was revised
+    moved: false, // whether it was revised because another section quotes it, with what contradicts it
+    removed: /** @type {{kind: string, target: string}[]} */ ([]), // links and images that no source holds
+  };
+}
+
+/** Make sections in which nothing is written yet. @param {number} [count] */
 export function noSections(count = 0) {
-  return Array.from({ length: count }, () => ({
-    text: "",
-    sourceIds: [],
-    claims: null,
-    grounded: true,
-    done: false,
-    before: null,
-    moved: false,
-    removed: [],
-  }));
+  return Array.from({ length: count }, noSection);
 }
 
 /**
  * Fold what an event says of a section into the sections; give the same array where it says nothing of one.
  * @param {SectionView[]} sections
  * @param {RunEvent} event
- * @returns {SectionView[]}
  */
 export function foldSection(sections, event) {
+  const change = changeBy(event);
+  return change && "section_index" in event ? put(sections, event.section_index, change) : sections;
+}
+
+/** Give what an event changes in its section. @param {RunEvent} event @returns {((section: SectionView) => Partial<SectionView>) | null} */
+function changeBy(event) {
   switch (event.type) {
-    case "section_started": {
-      const { grounded } = event;
-      return put(sections, event.section_index, (section) => ({ ...section, text: "", claims: null, grounded, done: false }));
-    }
+    case "section_started":
+      return () => ({ text: "", claims: null, grounded: event.grounded, done: false });
     case "text_delta":
-      return put(sections, event.section_index, (section) => ({ ...section, text: section.text + event.delta }));
-    case "section_finished": {
-      const { text, source_ids: sourceIds } = event;
-      return put(sections, event.section_index, (section) => ({ ...section, text, sourceIds, done: true }));
-    }
+      return ({ text }) => ({ text: text + event.delta });
+    case "section_finished":
+      return () => ({ text: event.text, sourceIds: event.source_ids, done: true });
     case "claim_checked":
-      return put(sections, event.section_index, (section) => ({
-        ...section,
-        claims: withNext(section.claims ?? [], event.claim),
-      }));
+      return ({ claims }) => ({ claims: withNext(claims ?? [], event.claim) });
     case "section_checked":
-      return put(sections, event.section_index, (section) => ({ ...section, claims: event.claims }));
+      return () => ({ claims: event.claims });
     case "section_revised": {
       const { text, source_ids: sourceIds, claims, moved } = event;
-      return put(sections, event.section_index, (section) => ({
-        ...section,
-        text,
-        sourceIds,
-        claims,
-        done: true,
-        before: section.before ?? section.text,
-        moved,
-      }));
+      return (section) => ({ text, sourceIds, claims, moved, done: true, before: section.before ?? section.text });
     }
-    case "content_removed": {
-      const { kind, target } = event;
-      return put(sections, event.section_index, (section) => ({
-        ...section,
-        removed: [...section.removed, { kind, target }],
-      }));
-    }
+    case "content_removed":
+      return ({ removed }) => ({ removed: [...removed, { kind: event.kind, target: event.target }] });
     default:
-      return sections;
+      return null;
   }
 }
 
-/** @param {SectionView[]} sections @param {number} index @param {(section: SectionView) => SectionView} change */
+/** @param {SectionView[]} sections @param {number} index @param {(section: SectionView) => Partial<SectionView>} change */
 function put(sections, index, change) {
   const padded = [...sections, ...noSections(Math.max(0, index + 1 - sections.length))];
-  return padded.map((section, at) => (at === index ? change(section) : section));
+  return padded.map((section, at) => (at === index ? { ...section, ...change(section) } : section));
 }
 
 /**
@@ -88,7 +67,6 @@ function put(sections, index, change) {
  * and those that were withdrawn, which a message leaves out.
  * @param {SectionView[]} sections
  * @param {SectionView[]} seen Those of the run.
- * @returns {SectionView[]}
  */
 export function asSeen(sections, seen) {
   const rest = [...sections];

@@ -7,17 +7,15 @@ import { Cell } from "./cell.js";
  * @typedef {{document_id: string, title: string, tokens: number, gone: boolean}} SelectedPage */
 /** @typedef {{collection_id: string, name: string, gone: boolean}} SelectedCollection */
 /** @typedef {{text: string, title: string}} Passage */
-/**
- * @typedef {object} Options
- * @property {boolean} web Whether the web is asked where the library has nothing.
- * @property {string} model Its name, or nothing for the deployment's own.
- * @property {boolean} thinking
- */
+/** @typedef {typeof USUAL} Options */
 
 export const MOST_TICKED = 1000; // that a question may name
 const LOOKED_UP = 100; // at a time
-/** @type {Options} */
-const USUAL = { web: false, model: "", thinking: false };
+const USUAL = {
+  web: false, // whether the web is asked where the library has nothing
+  model: "", // its name, or nothing for the deployment's own
+  thinking: false,
+};
 const KEPT = "citewell.options";
 export const EXTRACTIVE = "extractive"; // how the service names what quotes without a model
 
@@ -29,7 +27,7 @@ export class Selection {
     this.pages = new Cell(/** @type {SelectedPage[]} */ ([]));
     this.collections = new Cell(/** @type {SelectedCollection[]} */ ([]));
     this.passage = new Cell(/** @type {Passage | null} */ (null));
-    this.options = new Cell(kept());
+    this.options = new Cell(/** @type {Options} */ ({ ...USUAL, ...JSON.parse(localStorage.getItem(KEPT) ?? "{}") }));
     this.options.watch((options) => localStorage.setItem(KEPT, JSON.stringify(options)));
     /** Whether a search outside of the library is set up, as far as it is known. */
     this.webOffered = new Cell(true);
@@ -42,8 +40,9 @@ export class Selection {
     /** @type {Promise<unknown>} */
     this.saving = Promise.resolve();
     this.saves = 0;
-    /** The ids of the pages, which are looked up for every row that is drawn. */
-    this.known = { pages: this.pages.value, ids: new Set(/** @type {string[]} */ ([])) };
+    /** The ids of the pages, which are looked up for every row that is drawn. @type {Set<string>} */
+    this.ticked = new Set();
+    this.pages.watch((pages) => (this.ticked = new Set(pages.map((page) => page.document_id))));
   }
 
   /**
@@ -58,7 +57,7 @@ export class Selection {
     const ids = session?.page_ids ?? [];
     const collections = session?.collection_ids ?? [];
     const now = this.ids();
-    const same = begun && String(ids) === String(now.page_ids) && String(collections) === String(now.collection_ids ?? []);
+    const same = begun && String(ids) === String(now.page_ids) && String(collections) === String(now.collection_ids);
     if (!same) {
       this.pages.set(ids.map((document_id) => ({ document_id, title: "", tokens: 0, gone: false })));
       this.collections.set(collections.map((collection_id) => ({ collection_id, name: "", gone: false })));
@@ -76,8 +75,7 @@ export class Selection {
     if (!this.collections.value.length) return;
     const found = await orNull(this.client.json("api/collections", { list: "collections" }));
     if (!found) return; // they are as they were
-    /** @type {Map<string, string>} */
-    const names = new Map(found.collections.map((/** @type {SelectedCollection} */ { collection_id, name }) => [collection_id, name]));
+    const names = new Map(found.collections.map(({ collection_id, name }) => [collection_id, name]));
     this.collections.update((chosen) => chosen.map((each) => {
       const name = names.get(each.collection_id);
       return { ...each, name: name ?? each.name, gone: name === undefined };
@@ -103,17 +101,15 @@ export class Selection {
 
   /** Tell whether a document is ticked. @param {string} documentId */
   has(documentId) {
-    const pages = this.pages.value;
-    if (this.known.pages !== pages) this.known = { pages, ids: new Set(pages.map((page) => page.document_id)) };
-    return this.known.ids.has(documentId);
+    return this.ticked.has(documentId);
   }
 
-  /** Give what a session is saved with. @returns {{page_ids: string[], collection_ids?: string[]}} */
+  /** Give what a session is saved with. */
   ids(pages = this.pages.value, collections = this.collections.value) {
-    const page_ids = pages.map((page) => page.document_id);
-    // A server of a release before knows of none.
-    const some = collections.length || this.saved.collections.length;
-    return { page_ids, ...(some ? { collection_ids: collections.map((each) => each.collection_id) } : {}) };
+    return {
+      page_ids: pages.map((page) => page.document_id),
+      collection_ids: collections.map((each) => each.collection_id),
+    };
   }
 
   /** Tick a collection, or take its tick away. @param {{collection_id: string, name: string}} collection @param {boolean} ticked */
@@ -240,24 +236,10 @@ export class Selection {
 /**
  * @param {Wire.Document | null | undefined} found Nothing where it could not be looked up.
  * @param {SelectedPage} page
- * @returns {SelectedPage}
  */
 function toldBy(found, page) {
   if (found === undefined) return page;
   if (found === null) return page.gone ? page : { ...page, gone: true };
   const { title, tokens } = found;
   return page.title === title && page.tokens === tokens && !page.gone ? page : { ...page, title, tokens, gone: false };
-}
-
-/** Read the options that were kept; what is not one of ours, or not of its kind, counts as never kept. @returns {Options} */
-function kept() {
-  /** @type {Record<string, unknown>} */
-  let found = {};
-  try {
-    found = Object(JSON.parse(localStorage.getItem(KEPT) ?? "{}"));
-  } catch {
-    // As if nothing had been kept.
-  }
-  const ours = Object.entries(USUAL).filter(([name, usual]) => typeof found[name] === typeof usual);
-  return { ...USUAL, ...Object.fromEntries(ours.map(([name]) => [name, found[name]])) };
 }

@@ -112,16 +112,18 @@ export class SessionList {
 
   /** Call a session by another name here, without asking the server. @param {string} sessionId @param {string} title */
   retitle(sessionId, title) {
-    const named = (/** @type {Session[]} */ sessions) =>
-      sessions.map((session) => (session.session_id === sessionId ? { ...session, title } : session));
-    this.sessions.update((sessions) => sessions && named(sessions));
-    this.found.update((found) => found && { ...found, sessions: found.sessions && named(found.sessions) });
+    this.change((sessions) => sessions.map((each) => (each.session_id === sessionId ? { ...each, title } : each)));
   }
 
   /** Leave a session out here, without asking the server. @param {string} sessionId */
   forget(sessionId) {
-    this.sessions.update((sessions) => sessions && without(sessions, sessionId));
-    this.found.update((found) => found && { ...found, sessions: found.sessions && without(found.sessions, sessionId) });
+    this.change((sessions) => sessions.filter((each) => each.session_id !== sessionId));
+  }
+
+  /** @param {(sessions: Session[]) => Session[]} change */
+  change(change) {
+    this.sessions.update((sessions) => sessions && change(sessions));
+    this.found.update((found) => found && { ...found, sessions: found.sessions && change(found.sessions) });
   }
 
   /** Choose a session, or leave it out again. @param {string} sessionId */
@@ -153,13 +155,9 @@ export class SessionList {
     this.retitle(sessionId, changed.title);
   }
 
-  /** Delete a session; one that is gone already is no failure. @param {string} sessionId */
+  /** @param {string} sessionId */
   async delete(sessionId) {
-    try {
-      await this.client.deleteSession(sessionId);
-    } catch (error) {
-      if (!(error instanceof Problem && error.status === 404)) throw error;
-    }
+    await this.client.delete(`api/sessions/${sessionId}`);
     this.forget(sessionId);
   }
 
@@ -183,11 +181,6 @@ function isBehind(session, other) {
   if ((session.pinned ?? false) !== (other.pinned ?? false)) return !session.pinned;
   const [mine, its] = [Date.parse(session.updated_at), Date.parse(other.updated_at)];
   return mine < its || (mine === its && session.session_id > other.session_id);
-}
-
-/** @param {Session[]} sessions @param {string} sessionId */
-function without(sessions, sessionId) {
-  return sessions.filter((session) => session.session_id !== sessionId);
 }
 
 /** @param {ReadonlySet<string>} one @param {ReadonlySet<string>} other */

@@ -1,5 +1,6 @@
 /** The library as a list of any length: the rows that are wanted are read, in the order and of the kinds chosen. */
 
+import { query } from "../api/client.js";
 import { orNull, Problem } from "../api/problem.js";
 import { Cell } from "./cell.js";
 import { MOST_TICKED } from "./selection.js";
@@ -98,7 +99,7 @@ export class Shelf {
 
   /** @param {number} turn */
   async readTexts(turn) {
-    const found = await orNull(this.client.search(this.view.value.query, TEXTS)); // names are found without it
+    const found = await orNull(this.client.json(`api/search?${query({ q: this.view.value.query, ...TEXTS })}`, { list: "results" })); // names are found without it
     if (!found || turn !== this.turn) return;
     const best = new Map(found.results.toReversed().map((source) => [source.document_id, source]));
     this.texts.set([...best.values()].toReversed());
@@ -115,21 +116,13 @@ export class Shelf {
 
   /** Find the folder that a row is in. @param {number} at */
   groupOf(at) {
-    let [low, high] = [0, this.groups.length - 1];
-    while (low < high) {
-      const middle = Math.ceil((low + high) / 2);
-      if (/** @type {Group} */ (this.groups[middle]).row <= at) low = middle;
-      else high = middle - 1;
-    }
-    return this.groups[low] ?? null;
+    return this.groups.findLast(({ row }) => row <= at) ?? null;
   }
 
   /** Read the rows of a stretch that are not there yet. @param {number} from @param {number} to Exclusive. */
   want(from, to) {
-    const heads = this.groups.length;
-    const first = Math.floor(Math.max(0, from - heads) / PAGE);
     const last = Math.floor(Math.max(0, to - 1) / PAGE);
-    for (let page = heads ? this.pageOf(from) : first; page <= last; page += 1) {
+    for (let page = this.pageOf(from); page <= last; page += 1) {
       if (page * PAGE >= this.extent.value.total || this.asked.has(page)) continue;
       this.asked.add(page);
       void this.readPage(page, this.turn);
@@ -161,7 +154,6 @@ export class Shelf {
   /**
    * Give all documents that the view shows, or those of one of its folders; as many as can be ticked.
    * @param {string} [folder]
-   * @returns {Promise<Wire.Document[]>}
    * @throws {Problem}
    */
   async all(folder) {
@@ -187,10 +179,11 @@ export class Shelf {
 
   /** Bring deleted documents back. @param {string[]} ids @returns {Promise<string[]>} Those that are. @throws {Problem} */
   async restore(ids) {
-    const back = await this.client.restoreDocuments(ids);
+    const asked = { method: "POST", json: { document_ids: ids } };
+    const { restored } = await this.client.json("api/deletions/undo", { ...asked, list: "restored" });
     this.changed();
     await this.refresh();
-    return back;
+    return restored;
   }
 }
 

@@ -7,7 +7,7 @@ const CHOSEN = "citewell.theme";
 /** @type {Theme[]} */
 export const THEMES = ["system", "light", "dark"];
 
-/** Tell which theme was chosen. @returns {Theme} */
+/** Tell which theme was chosen. */
 export function theme() {
   const chosen = localStorage.getItem(CHOSEN);
   return THEMES.find((each) => each === chosen) ?? "system";

@@ -3,26 +3,7 @@
 import { answerOf } from "./run.js";
 import { asSeen } from "./sections.js";
 
-/**
- * @typedef {object} Turn
- * @property {string} key Of the run, so that a turn stays the same from its first event on.
- * @property {string} view Of its view, which is there before the run has told its id, and stays.
- * @property {string} question
- * @property {string | null} questionId Null until the run has ended.
- * @property {string[]} questionVersions Ids of all questions in this one's place, or none.
- * @property {string[]} pageIds With those of its collections.
- * @property {string[]} collectionIds
- * @property {string[]} collectedIds Those of the pages that its collections held.
- * @property {string | null} selectedText
- * @property {Answer | null} answer
- * @property {string | null} answerId
- * @property {string[]} answerVersions
- * @property {Feedback | null} feedback What the reader said of the answer.
- * @property {string} askedAt
- * @property {Record<string, Spent>} spent
- * @property {Cost | null} cost
- * @property {RunView | null} run Where its events are known.
- */
+/** @typedef {ReturnType<typeof blank>} Turn */
 
 export const SENDING = "sending"; // begins the key of a turn whose run has not told its id yet
 
@@ -36,11 +17,7 @@ export function isSending(run) {
   return run !== null && run.runId.startsWith(SENDING);
 }
 
-/**
- * Pair the messages of a branch. A question whose run failed has no answer.
- * @param {Wire.SessionMessage[]} messages
- * @returns {Turn[]}
- */
+/** Pair the messages of a branch. A question whose run failed has no answer. @param {Wire.SessionMessage[]} messages */
 export function turnsOf(messages) {
   /** @type {Turn[]} */
   const turns = [];
@@ -64,26 +41,26 @@ export function turnsOf(messages) {
   return turns;
 }
 
-/** Make a turn of which nothing else is known yet. @param {string} key @param {string} question @returns {Turn} */
+/** Make a turn of which nothing else is known yet. @param {string} key @param {string} question */
 function blank(key, question) {
   return {
-    key,
-    view: key,
+    key, // of the run, so that a turn stays the same from its first event on
+    view: key, // of its view, which is there before the run has told its id, and stays
     question,
-    questionId: null,
-    questionVersions: [],
-    pageIds: [],
-    collectionIds: [],
-    collectedIds: [],
-    selectedText: null,
-    answer: null,
-    answerId: null,
-    answerVersions: [],
-    feedback: null,
+    questionId: /** @type {string | null} */ (null), // null until the run has ended
+    questionVersions: /** @type {string[]} */ ([]), // ids of all questions in this one's place, or none
+    pageIds: /** @type {string[]} */ ([]), // with those of its collections
+    collectionIds: /** @type {string[]} */ ([]),
+    collectedIds: /** @type {string[]} */ ([]), // those of the pages that its collections held
+    selectedText: /** @type {string | null} */ (null),
+    answer: /** @type {Answer | null} */ (null),
+    answerId: /** @type {string | null} */ (null),
+    answerVersions: /** @type {string[]} */ ([]),
+    feedback: /** @type {Feedback | null} */ (null), // what the reader said of the answer
     askedAt: "",
-    spent: {},
-    cost: null,
-    run: null,
+    spent: /** @type {Record<string, Spent>} */ ({}),
+    cost: /** @type {Cost | null} */ (null),
+    run: /** @type {RunView | null} */ (null), // where its events are known
   };
 }
 
@@ -106,18 +83,13 @@ function orphan(message) {
   return { ...asked(message), question: "", questionId: message.parent_message_id };
 }
 
-/** Make the turn of a run that goes on. @param {RunView} run @param {Partial<Turn>} [known] @returns {Turn} */
+/** Make the turn of a run that goes on. @param {RunView} run @param {Partial<Turn>} [known] */
 export function liveTurn(run, known = {}) {
   const { answer, startedAt: askedAt, spent, cost } = run;
   return { ...blank(run.runId, run.question), answer, askedAt, spent, cost, run, ...known };
 }
 
-/**
- * Keep with a stored turn what only the events of its run told.
- * @param {Turn} turn
- * @param {RunView | undefined} run
- * @returns {Turn}
- */
+/** Keep with a stored turn what only the events of its run told. @param {Turn} turn @param {RunView | undefined} run */
 export function withRun(turn, run) {
   if (!run) return turn;
   const answer = turn.answer && { ...turn.answer, sections: asSeen(turn.answer.sections, run.answer.sections) };

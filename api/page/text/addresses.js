@@ -40,14 +40,13 @@ export function landing(address, anchor) {
  * @param {string} text
  * @param {number} place
  * @param {number} end
- * @returns {{href: string, length: number} | null}
  */
 export function bareAddress(text, place, end) {
   if (place > 0 && WORD.test(text.charAt(place - 1))) return null;
   BARE.lastIndex = place;
   const found = (BARE.exec(text)?.[0] ?? "").slice(0, end - place);
   let length = found.length;
-  let unopened = count(found, ")") - count(found, "(");
+  let unopened = found.split(")").length - found.split("(").length;
   for (; length; length -= 1) {
     const sign = found.charAt(length - 1);
     if (sign === ")" && unopened > 0) unopened -= 1;
@@ -55,11 +54,4 @@ export function bareAddress(text, place, end) {
   }
   const href = safeAddress(found.slice(0, length));
   return href ? { href, length } : null;
-}
-
-/** @param {string} text @param {string} sign */
-function count(text, sign) {
-  let times = 0;
-  for (let at = text.indexOf(sign); at >= 0; at = text.indexOf(sign, at + 1)) times += 1;
-  return times;
 }

@@ -2,34 +2,19 @@
 
 import { gradeOf } from "./grades.js";
 
-/**
- * @typedef {object} Counts
- * @property {boolean} searched
- * @property {boolean} asked Whether the web was asked, and answered.
- * @property {number} read Selected pages.
- * @property {{kept: number, of: number}} sifted In all rounds together; what comes again counts once.
- * @property {{kept: number, of: number}} lastSifted In the last round.
- * @property {number} claims That were checked.
- * @property {Map<import("./grades.js").Grade, number>} verdicts
- * @property {number} repaired Sections.
- * @property {number} withdrew Sections.
- * @property {number} fallbacks
- */
-
-/** Count what steps told. @param {Step[]} steps @returns {Counts} */
+/** Count what steps told. @param {Step[]} steps */
 export function counts(steps) {
-  /** @type {Counts} */
   const sums = {
     searched: false,
-    asked: false,
-    read: 0,
-    sifted: { kept: 0, of: 0 },
+    asked: false, // the web, which answered
+    read: 0, // selected pages
+    sifted: { kept: 0, of: 0 }, // in all rounds together; what comes again counts once
     lastSifted: { kept: 0, of: 0 },
-    claims: 0,
+    claims: 0, // that were checked
+    /** @type {Map<import("./grades.js").Grade, number>} */
     verdicts: new Map(),
-    repaired: 0,
+    repaired: 0, // sections, as are those withdrawn
     withdrew: 0,
-    fallbacks: 0,
   };
   const fallbacks = new Set();
   const sifted = new Set();

@@ -5,12 +5,7 @@
 const LARGEST = 250_000; // pairs of words that are compared at most; longer texts are told as replaced
 const WORD = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]\p{M}*|[\p{L}\p{N}\p{M}_]+|\s+|[^]/gu;
 
-/**
- * Tell what of a text stayed, what went, and what came.
- * @param {string} before
- * @param {string} after
- * @returns {Change[]}
- */
+/** Tell what of a text stayed, what went, and what came. @param {string} before @param {string} after */
 export function difference(before, after) {
   const [one, other] = [wordsOf(before), wordsOf(after)];
   let head = 0;
@@ -32,45 +27,30 @@ function between(one, other) {
   if (one.length * other.length > LARGEST) {
     return [{ kind: "old", text: one.join("") }, { kind: "new", text: other.join("") }];
   }
-  const common = lengths(one, other);
   const width = other.length + 1;
-  const at = (/** @type {number} */ i, /** @type {number} */ j) => common[i * width + j] ?? 0;
-  /** @type {Change[]} */
-  const changes = [];
-  let [i, j] = [0, 0];
-  while (i < one.length || j < other.length) {
-    if (i < one.length && one[i] === other[j]) {
-      changes.push({ kind: "same", text: one[i] ?? "" });
-      i += 1;
-      j += 1;
-    } else if (i < one.length && (j === other.length || at(i + 1, j) >= at(i, j + 1))) {
-      changes.push({ kind: "old", text: one[i] ?? "" });
-      i += 1;
-    } else {
-      changes.push({ kind: "new", text: other[j] ?? "" });
-      j += 1;
-    }
-  }
-  return changes;
-}
-
-/** Give, for each pair of places, how many words both have in common from there on, in order. @param {string[]} one @param {string[]} other */
-function lengths(one, other) {
-  const width = other.length + 1;
+  /** For each pair of places, how many words both have in common from there on, in order. */
   const common = new Uint16Array((one.length + 1) * width);
+  const at = (/** @type {number} */ i, /** @type {number} */ j) => common[i * width + j] ?? 0;
   for (let i = one.length - 1; i >= 0; i -= 1) {
     for (let j = other.length - 1; j >= 0; j -= 1) {
-      const [skip, skipOther] = [common[(i + 1) * width + j] ?? 0, common[i * width + j + 1] ?? 0];
-      common[i * width + j] = one[i] === other[j] ? (common[(i + 1) * width + j + 1] ?? 0) + 1 : Math.max(skip, skipOther);
+      common[i * width + j] = one[i] === other[j] ? at(i + 1, j + 1) + 1 : Math.max(at(i + 1, j), at(i, j + 1));
     }
   }
-  return common;
+  /** @type {Change[]} */
+  const changes = [];
+  for (let [i, j] = [0, 0]; i < one.length || j < other.length; ) {
+    const [word, its] = [one[i], other[j]];
+    const kind = word === its ? "same" : its === undefined || (word !== undefined && at(i + 1, j) >= at(i, j + 1)) ? "old" : "new";
+    changes.push({ kind, text: (kind === "new" ? its : word) ?? "" });
+    if (kind !== "new") i += 1;
+    if (kind !== "old") j += 1;
+  }
+  return changes;
 }
 
 /**
  * Join neighbours of a kind. A space that stayed between two changes is part of them, so that a phrase is told as one.
  * @param {Change[]} changes
- * @returns {Change[]}
  */
 function joined(changes) {
   /** @type {Change[]} */

@@ -13,7 +13,6 @@ import { continues } from "./runs.js";
  * Write an answer as Markdown with footnotes.
  * @param {{sections: {text: string, claims: Claim[] | null, grounded?: boolean}[], sources: Source[]}} answer
  * @param {string} home The address below which this server's documents are.
- * @returns {string}
  */
 export function footnoted({ sections, sources }, home) {
   /** @type {Map<string, number>} */

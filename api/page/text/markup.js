@@ -36,7 +36,6 @@ const FIRST_HEADING = 3; // the question's is 2
  * @param {string} text
  * @param {{growing?: boolean, dress?: Dress, tools?: (code: HTMLElement) => HTMLElement[], draw?: Draw}} [options]
  *   `growing` where more of it is still to come; `tools` for a block of code; `draw` for a formula.
- * @returns {HTMLElement[]}
  */
 export function render(text, { growing = false, dress = BARE, tools = () => [], draw = () => undefined } = {}) {
   const parsed = text.length > MOST ? text.lastIndexOf("\n", MOST) + 1 : text.length;
@@ -102,7 +101,7 @@ export class Rendering {
   }
 
   /** Fill an element with words, and what follows the spans that end before or in them. @param {HTMLElement} element
-   * @param {Node & {children: Node[]}} block @param {number} until @returns {HTMLElement} */
+   * @param {Node & {children: Node[]}} block @param {number} until */
   prose(element, block, until) {
     this.follow(element, block.position.start.offset);
     this.fill(element, block.children, 0, false);

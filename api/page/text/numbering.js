@@ -2,11 +2,7 @@
 
 import { markOf } from "./grades.js";
 
-/**
- * @typedef {object} Numbered What is asked of an answer.
- * @property {{claims: Claim[] | null}[]} sections
- * @property {Source[]} sources
- */
+/** What is asked of an answer. @typedef {{sections: {claims: Claim[] | null}[], sources: Source[]}} Numbered */
 
 /** @type {WeakMap<Numbered, Map<number, number>>} */
 const known = new WeakMap();

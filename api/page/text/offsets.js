@@ -22,7 +22,5 @@ export function codePointIndex(text) {
 
 /** Count the code points of a text. @param {string} text */
 export function codePoints(text) {
-  let count = 0;
-  for (let at = 0; at < text.length; count += 1) at += (text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1;
-  return count;
+  return [...text].length;
 }

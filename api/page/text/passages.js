@@ -87,26 +87,12 @@ function isExcerpt(excerpt, text) {
  * @param {number} end
  */
 function partsBetween(segments, start, end) {
-  /** @type {Part[]} */
-  const parts = [];
-  for (let at = firstEndingBehind(segments, start); at < segments.length; at += 1) {
-    const segment = /** @type {Wire.RawSegment} */ (segments[at]);
-    if (segment.start >= end) break;
+  return segments.flatMap((segment, at) => {
+    if (segment.end <= start || segment.start >= end) return [];
     const unit = codePointIndex(segment.text);
-    parts.push({ segment: at, from: unit(start - segment.start), to: unit(end - segment.start) });
-  }
-  return parts.filter((part) => part.from < part.to);
-}
-
-/** @param {Wire.RawSegment[]} segments @param {number} offset */
-function firstEndingBehind(segments, offset) {
-  let [low, high] = [0, segments.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((segments[middle]?.end ?? 0) <= offset) low = middle + 1;
-    else high = middle;
-  }
-  return low;
+    const part = { segment: at, from: unit(start - segment.start), to: unit(end - segment.start) };
+    return part.from < part.to ? [part] : [];
+  });
 }
 
 /** @param {Wire.RawSegment[]} segments @param {string} quote @param {number} start */
@@ -115,17 +101,14 @@ function partsOfNearest(segments, quote, start) {
   const wanted = codePointIndex(text)(start);
   const found = [text.lastIndexOf(quote, wanted), text.indexOf(quote, wanted)].filter((at) => at >= 0);
   const [nearest] = found.sort((one, other) => Math.abs(one - wanted) - Math.abs(other - wanted));
-  /** @type {Part[]} */
-  const parts = [];
-  if (nearest === undefined) return parts;
+  if (nearest === undefined) return [];
   let before = 0;
-  segments.forEach((segment, at) => {
+  return segments.flatMap((segment, at) => {
     const from = Math.max(nearest - before, 0);
     const to = Math.min(nearest + quote.length - before, segment.text.length);
-    if (from < to) parts.push({ segment: at, from, to });
     before += segment.text.length;
+    return from < to ? [{ segment: at, from, to }] : [];
   });
-  return parts;
 }
 
 /** @param {Wire.RawSegment[]} segments @param {Part[]} parts */

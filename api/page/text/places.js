@@ -13,11 +13,7 @@ export function placeOf({ page_idx: page, slide, sheet, cell, page_label: label 
   return page === null ? "" : answer.page({ number: label || String(page + 1) });
 }
 
-/**
- * Say which part of a document has the number of a page in its canonical text.
- * @param {string} mediaType
- * @returns {"slide" | "sheet" | "page"}
- */
+/** Say which part of a document has the number of a page in its canonical text. @param {string} mediaType */
 export function partOf(mediaType) {
   if (/presentation|powerpoint/.test(mediaType)) return "slide";
   return /spreadsheet|excel/.test(mediaType) ? "sheet" : "page";

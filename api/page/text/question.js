@@ -12,11 +12,7 @@ export function cleaned(text) {
   return text.replace(/\r\n?/g, "\n").replace(REFUSED, "");
 }
 
-/**
- * Say how much room is left: null where there is plenty, negative where the text is too long.
- * @param {string} text
- * @returns {number | null}
- */
+/** Say how much room is left: null where there is plenty, negative where the text is too long. @param {string} text */
 export function room(text) {
   if (text.length <= LONGEST - NEAR) return null;
   const left = LONGEST - codePoints(text.trim());

@@ -37,7 +37,7 @@ export function sayFallback({ code, message, suggestion, why }) {
   return [failed, sayReason(why), advice({ code })].filter(Boolean).join(" ");
 }
 
-/** @param {string} code @param {(string | number)[]} parts @returns {string[]} */
+/** @param {string} code @param {(string | number)[]} parts */
 function partsOf(code, parts) {
   if (code === "differs") return [change(parts.map(String))];
   const written = parts.map((part) => (typeof part === "string" ? part : SHARES.has(code) ? percent(part) : number(part)));

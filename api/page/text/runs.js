@@ -14,7 +14,6 @@ export function continues(claim, following) {
  * Add the next claim of a section; those whose quote it continues get the longer quote.
  * @param {readonly Claim[]} claims
  * @param {Claim} claim
- * @returns {Claim[]}
  */
 export function withNext(claims, claim) {
   const told = [...claims];

@@ -6,7 +6,6 @@
  * @param {number} start
  * @param {number} end
  * @param {string} value What the node says.
- * @returns {{start: number, end: number}[]}
  */
 export function matched(text, start, end, value) {
   if (value.length === end - start) return value ? [{ start, end }] : [];

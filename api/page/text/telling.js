@@ -17,7 +17,6 @@ const LONGEST = 160; // characters of a query or an address
  * @param {Step[]} steps
  * @param {number} at Which of them.
  * @param {string} question As the run was asked.
- * @returns {Telling}
  */
 export function tellStep(steps, at, question) {
   const step = /** @type {Step} */ (steps[at]);
@@ -184,7 +183,7 @@ function repairs({ steps, at }) {
   return steps.slice(0, at).some((step) => step.name === "check_claims");
 }
 
-/** @param {string} text @param {boolean} [grave] @returns {Note} */
+/** @param {string} text @param {boolean} [grave] */
 function note(text, grave = false) {
   return { text, grave };
 }
@@ -209,7 +208,6 @@ function short(text) {
  * @template {RunEvent["type"]} Type
  * @param {Step} step
  * @param {Type} type
- * @returns {Extract<RunEvent, {type: Type}>[]}
  */
 function all(step, type) {
   return /** @type {Extract<RunEvent, {type: Type}>[]} */ (step.told.filter((event) => event.type === type));
@@ -219,7 +217,6 @@ function all(step, type) {
  * @template {RunEvent["type"]} Type
  * @param {Step} step
  * @param {Type} type
- * @returns {Extract<RunEvent, {type: Type}> | undefined}
  */
 function only(step, type) {
   return all(step, type).at(-1);
@@ -235,7 +232,6 @@ function disagreement({ reason, positions = [] }) {
  * Say what an assessment found: in a line, and besides how many statements are what, or that there was nothing to check.
  * @param {Pick<Wire.Assessment, "supported" | "claims" | "reason" | "why">} assessed
  * @param {number} quoted Statements that are.
- * @returns {{line: string, more: string[]}}
  */
 export function assessment({ supported, claims, reason, why }, quoted) {
   const { told } = words.run;

@@ -99,7 +99,7 @@ async function one(app, dialog, body, id) {
 
   /** @param {number} [at] Which entry is to have the focus. */
   async function read(at = -1) {
-    const { note, entries } = /** @type {Wire.Note} */ (await app.client.json(path, { list: "entries" }));
+    const { note, entries } = await app.client.json(path, { list: "entries" });
     const shown = entries.map((entry, place) => noteEntry(app, entry, note.is_own && {
       up: place > 0 && (() => void move(place, -1)),
       down: place < entries.length - 1 && (() => void move(place, 1)),

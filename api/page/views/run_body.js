@@ -136,7 +136,7 @@ function stepItem() {
 /** Read the ids of the graph's nodes in its order, once for all panels.
  * @param {Client} client @returns {Promise<string[]>} None where they can't be read; the next call asks again. */
 async function readNodes(client) {
-  const graph = await orNull((asked ??= client.graph()));
+  const graph = await orNull((asked ??= client.json("api/graph", { list: "nodes" })));
   if (!graph) asked = null;
   return graph?.nodes.map(({ id }) => id).filter((id) => !ENDS.includes(id)) ?? [];
 }

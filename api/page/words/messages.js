@@ -31,7 +31,7 @@ export function spoken(catalogue, locale) {
   return Object.fromEntries(Object.entries(catalogue).map(([key, part]) => [key, said(part)]));
 }
 
-/** Read a message. @param {string} text @returns {Message} @throws {SyntaxError} Where it is written in no way that is known here. */
+/** Read a message. @param {string} text @throws {SyntaxError} Where it is written in no way that is known here. */
 export function parsed(text) {
   /** @type {Message} */
   const message = [];

@@ -72,11 +72,10 @@ const THEME_APART = {
   },
 };
 
-/** What stands in other people's pages is one file: with its style sheet as a text, and a small parser of Markdown. */
-const IN_ONE_FILE = {
-  name: "in-one-file",
-  setup({ onResolve, onLoad }) {
-    onResolve({ filter: /\/vendor\/markdown\.js$/ }, () => ({ path: join(PAGE, "embed/markdown.js") }));
+/** What stands in other people's pages has its style sheet as a text. */
+const STYLE_AS_TEXT = {
+  name: "style-as-text",
+  setup({ onLoad }) {
     onLoad({ filter: /\.css$/ }, async ({ path }) => ({
       contents: (await transform(await readFile(path, "utf8"), { loader: "css", minify: true })).code.trim(),
       loader: "text",
@@ -189,7 +188,9 @@ async function bundled() {
 /** @param {string} folder */
 async function embedded(folder) {
   const entryPoints = { embed: join(PAGE, "embed/main.js") };
-  return filesOf(await build({ ...COMMON, format: "iife", entryPoints, outdir: folder, plugins: [IN_ONE_FILE] }), folder);
+  const script = await build({ ...COMMON, format: "iife", entryPoints, outdir: folder, plugins: [STYLE_AS_TEXT] });
+  const later = await build({ ...COMMON, entryPoints: { embed_markup: join(PAGE, "text/markup.js") }, outdir: folder });
+  return { ...filesOf(script, folder), ...filesOf(later, folder) };
 }
 
 function filesOf({ outputFiles }, folder) {
