@@ -15,6 +15,7 @@
  */
 export function h(name, attributes, ...children) {
   const element = document.createElement(name);
+  if (name === "form") element.addEventListener("submit", (event) => event.preventDefault()); // what sends it is a script
   // A button that sends a form says so.
   change(element, name === "button" ? { type: "button", ...attributes } : attributes ?? {});
   element.append(...present(children.flat()));

@@ -13,7 +13,45 @@ declare global {
   type Answer = import("./state/run.js").Answer;
   type Step = import("./state/run.js").Step;
   type SectionView = import("./state/sections.js").SectionView;
-  type TurnView = import("./views/turn.js").TurnView;
+  /** The view of a turn, or of a part of it; `answering` while the session answers any question. */
+  type TurnView = { element: HTMLElement; show: (turn: Turn, answering?: boolean) => void };
+  type Shelf = import("./state/shelf.js").Shelf;
+  type Content = import("./state/document.js").Content;
+  type Passage = import("./text/passages.js").Passage;
+  type PdfDocument = import("./vendor/pdf/pdf.js").PdfDocument;
+  type Placed = import("./views/layout_blocks.js").Placed;
+  /** A way of showing a document. */
+  type View = {
+    element: HTMLElement;
+    /** What scrolls of it, if not all. */
+    scroller?: HTMLElement;
+    /** What stands between its parts in a text that is selected over several. */
+    between?: string;
+    /** Buttons of its own. */
+    tools?: HTMLElement[];
+    /** The parts that text is selected in, in order. */
+    segments: () => readonly HTMLElement[];
+    /** Begins what takes time. */
+    prepare?: (document: Wire.Document, signal: AbortSignal) => void;
+    show: (content: Content, signal: AbortSignal) => Promise<void>;
+    mark: (passages: Passage[], current: Passage | null) => void;
+    /** Brings what is marked most into sight. */
+    reveal: (passage: Passage, signal: AbortSignal) => Promise<void>;
+  };
+  /** What can be done with documents from anywhere on the shelf. */
+  type ShelfActions = {
+    tick: (documents: KnownDocument[], ticked: boolean) => Promise<void>;
+    /** Tick what is on show, or a folder of it. */
+    tickAll: (folder?: string) => Promise<void>;
+    /** Read one at what was found in its text, if anything was. */
+    read: (document: KnownDocument, found?: Source) => void;
+    delete: (documents: KnownDocument[]) => Promise<void>;
+    /** Show the card of one. */
+    about: (document: Wire.Document) => void;
+    /** Move the focus to one. */
+    find: (id: string) => void;
+  };
+  type KnownDocument = { document_id: string; title: string; tokens?: number };
   type IconName = import("./views/icons.js").IconName;
   type Child = import("./dom.js").Child;
 

@@ -8,22 +8,16 @@ import { icon } from "./icons.js";
 
 const NAMED = 2; // documents that are named at once
 
-/**
- * Say which searches failed, and which selected documents were read in part or not at all, each once.
- * @param {Step[]} steps
- * @param {Wire.PagesRead | null} pages
- * @returns {Limit[]}
- */
+/** Say which searches failed, and which selected documents were read in part or not at all, each once.
+ * @param {Step[]} steps @param {Wire.PagesRead | null} pages @returns {Limit[]} */
 export function limitsOf(steps, pages) {
   const { limits: wording } = words.answer;
-  const failed = steps.flatMap((step) => step.told).flatMap((event) => {
-    if (event.type !== "search_failed" || event.code === "web_not_configured") return [];
-    return [event.servers?.length ? wording.failed.servers : wording.failed[event.kind]];
-  });
+  const failures = steps.flatMap((step) => step.told).filter((event) => event.type === "search_failed");
+  const unset = failures.filter(({ code }) => code === "web_not_configured");
+  const failed = failures.filter((event) => !unset.includes(event))
+    .map(({ servers, kind }) => (servers?.length ? wording.failed.servers : wording.failed[kind]));
   const limits = [...new Set(failed)].map((line) => ({ line, each: /** @type {string[]} */ ([]) }));
-  if (steps.some((step) => step.told.some((event) => event.type === "search_failed" && event.code === "web_not_configured"))) {
-    limits.push({ line: wording.failed.noWeb, each: [] });
-  }
+  if (unset.length) limits.push({ line: wording.failed.noWeb, each: [] });
   if (!pages) return limits;
   const { used, cut, unused } = pages;
   const named = cut.map(({ title, segments, of }) => wording.part({ title, read: segments, of }));

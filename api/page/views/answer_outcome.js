@@ -5,8 +5,6 @@ import { isLive } from "../state/turns.js";
 import { hasBearing } from "../text/worth.js";
 import { language, words } from "../words/index.js";
 import { advice, said } from "../words/problems.js";
-import { withCode } from "./failure.js";
-import { libraryButton } from "./empty.js";
 import { icon, textButton } from "./icons.js";
 import { goToQuestion } from "./question_field.js";
 
@@ -22,14 +20,8 @@ export function outcomeView(app) {
   return {
     element,
     show(turn, answering = false) {
-      const now = JSON.stringify([
-        turn.answer?.outcome,
-        turn.answer?.stopReason,
-        turn.questionId,
-        turn.run?.failure?.code,
-        turn.run?.status,
-        answering,
-      ]);
+      const { answer, questionId, run } = turn;
+      const now = JSON.stringify([answer?.outcome, answer?.stopReason, questionId, run?.failure?.code, run?.status, answering]);
       if (now === shown) return;
       shown = now;
       fill(element, outcomeOf(app, turn, answering));
@@ -46,7 +38,8 @@ function outcomeOf(app, turn, answering) {
   if (answer.outcome === "abstained") {
     const isNear = answer.stopReason === "nothing_relevant" && hasBearing(answer); // the line above says so
     const box = h("div", { class: "panel calm" }, answer.refusal ? refusalLines(answer.refusal, isNear ? "" : why) : null);
-    if (answer.stopReason === "library_empty") box.append(libraryButton(app));
+    if (answer.stopReason !== "library_empty") return box;
+    box.append(textButton("primary", () => app.showLibrary(), icon("book"), words.conversation.library));
     return box;
   }
   if (answer.outcome === "cancelled") {
@@ -62,21 +55,15 @@ function outcomeOf(app, turn, answering) {
 function failed(app, turn, answering) {
   const failure = turn.run?.failure ?? null;
   const { questionId } = turn;
-  const retry = !answering && questionId !== null && (failure === null || failure.retryable);
   const why = failure ? said(failure) : words.answer.unanswered;
   const box = panel("bad", "cross", words.answer.failed, why, failure ? advice(failure) : "");
-  if (retry) {
-    box.append(textButton("primary small", () => regenerate(app, turn, questionId), icon("again"), words.page.retry));
-  }
+  if (answering || questionId === null || failure?.retryable === false) return box;
+  box.append(textButton("primary small", () => regenerate(app, turn, questionId), icon("again"), words.page.retry));
   return box;
 }
 
-/**
- * Have a question answered anew, with what it was asked with and with where the next one would be looked for.
- * @param {App} app
- * @param {Turn} turn
- * @param {string} id Of the answer, or of a question that got none.
- */
+/** Have a question answered anew, with what it was asked with and with where the next one would be looked for.
+ * @param {App} app @param {Turn} turn @param {string} id Of the answer, or of a question that got none. */
 export function regenerate(app, turn, id) {
   goToQuestion();
   void app.conversation.ask({ ...fieldsAgain(app, turn), regenerate: id });
@@ -97,17 +84,11 @@ function panel(kind, name, title, ...lines) {
 
 /** Say why a run ended, where its reason is one that is known. @param {string | null} stopReason */
 export function reasonOf(stopReason) {
-  /** @type {Record<string, string>} */
-  const known = words.answer.stopReasons;
-  return known[stopReason ?? ""] ?? "";
+  return /** @type {Record<string, string>} */ (words.answer.stopReasons)[stopReason ?? ""] ?? "";
 }
 
-/**
- * Say why there is no answer and what was searched for.
- * @param {Wire.Refusal} refusal
- * @param {string} why As the stop reason says it.
- * @returns {HTMLElement[]}
- */
+/** Say why there is no answer and what was searched for.
+ * @param {Wire.Refusal} refusal @param {string} why As the stop reason says it. @returns {HTMLElement[]} */
 function refusalLines({ code, tried = [], library, written_in: languages = [], notices = [], missing_page: missing }, why) {
   const { refusal } = words.apart;
   if (missing) {
@@ -130,4 +111,31 @@ function refusalLines({ code, tried = [], library, written_in: languages = [], n
   }
   if (notices.includes("add_model")) lines.push(h("p", { class: "muted" }, refusal.addModel));
   return lines;
+}
+
+/** Make the panel of a question that could not be asked. @param {App} app */
+export function failureView(app) {
+  const { conversation } = app;
+  const element = h("div", { class: "failure", role: "alert" });
+  conversation.failure.watch((failure) => {
+    element.hidden = !failure;
+    if (!failure) return fill(element);
+    const { problem, again, ask } = failure;
+    if (problem.status === 401) app.locked.set(true);
+    const title = ask?.regenerate ? words.answer.failed : ask ? words.conversation.failed : "";
+    const dismiss = textButton("quiet small", () => conversation.failure.set(null), words.conversation.dismiss);
+    fill(
+      element,
+      title && h("p", { class: "outcome" }, icon("cross"), h("strong", null, title)),
+      h("p", null, withCode(said(problem))),
+      advice(problem) && h("p", { class: "muted" }, withCode(advice(problem))),
+      h("p", { class: "choices" }, again && textButton("primary small", again, icon("again"), words.page.retry), dismiss),
+    );
+  });
+  return element;
+}
+
+/** Show what a message puts between backticks as code. @param {string} message */
+export function withCode(message) {
+  return message.split(/`([^`]+)`/).map((part, at) => (at % 2 ? h("code", null, part) : part));
 }

@@ -29,13 +29,8 @@ export function sourceOf(sources, segmentId) {
     segment_id === segmentId || segments.some(({ segment_index }) => `${document_id}:${segment_index}` === segmentId));
 }
 
-/**
- * Make a button that reads a source, with the others of its document.
- * @param {App} app
- * @param {Source} source
- * @param {Source[]} among
- * @param {number} [shown] Its number.
- */
+/** Make a button that reads a source, with the others of its document.
+ * @param {App} app @param {Source} source @param {Source[]} among @param {number} [shown] Its number. */
 export function sourceButton(app, source, among, shown = source.index) {
   const place = [pathOf(source), placeOf(source)].filter((part) => part).join(" · ");
   return textButton("quiet source", () => app.read(readingOf(source, among)),
@@ -51,28 +46,20 @@ export function readingOf(source, among) {
   return { documentId: source.document_id, title: source.title, citations: own.map(pointTo), at: own.indexOf(source) };
 }
 
-/**
- * Write the path of headings that a source stands under, or of those above what is quoted of it, without its title.
- * @param {{heading: string, title: string}} source
- * @param {{heading_path?: string[]}} [quoted]
- */
+/** Write the path of headings that a source stands under, or of those above what is quoted of it, without its title.
+ * @param {{heading: string, title: string}} source @param {{heading_path?: string[]}} [quoted] */
 export function pathOf({ heading, title }, { heading_path: path = heading.split(" > ") } = {}) {
   return (path[0] === title ? path.slice(1) : path).join(" › ");
 }
 
-/**
- * Say the date of a document: its own, or the day on which the library stored it.
- * @param {Pick<Wire.Position, "date" | "dated_by">} document
- */
+/** Say the date of a document: its own, or the day on which the library stored it.
+ * @param {Pick<Wire.Position, "date" | "dated_by">} document */
 export function dateOf({ date, dated_by: by }) {
   return by === "library" ? words.apart.added({ day: day(date) }) : words.apart.dated({ day: day(date) });
 }
 
-/**
- * Point to the passage that is shown of a source, or else to its whole segment, as a citation points to its quote.
- * @param {Source} source
- * @returns {Citation}
- */
+/** Point to the passage that is shown of a source, or else to its whole segment, as a citation points to its quote.
+ * @param {Source} source @returns {Citation} */
 export function pointTo({ segment_id, document_id, segment_index, page_idx, start, end, excerpt, index, passage }) {
   const place = { segment_id, document_id, segment_index, page_idx, source_index: index };
   const shown = passage ? { ...passage, section_index: 0 } : { start, end, quote: excerpt, section_index: -1 };

@@ -14,8 +14,7 @@ const AWAY = { target: "_blank", rel: "noopener noreferrer nofollow" };
 const [ABOVE, BELOW] = [22, 24]; // pixels of a passage that are shown around what bears the sentence, and fade
 const KEPT = 200; // places that are remembered
 
-/** @type {WeakMap<Client, Map<string, Promise<Wire.PlaceInOriginal>>>} */
-const places = new WeakMap();
+const places = /** @type {WeakMap<Client, Map<string, Promise<Wire.PlaceInOriginal>>>} */ (new WeakMap());
 // A card is made before it has room, and is given more while it is read.
 const sizes = new ResizeObserver((changed) => {
   for (const passage of new Set(changed.map(({ target }) => target.closest(".passage-shown")))) {
@@ -67,11 +66,8 @@ export function cardOf(app, shown, source, citations, read, keep) {
   );
 }
 
-/**
- * Show quotes of a segment at once, and around them their passages, each once, and their page when they come in sight.
- * @param {App} app
- * @param {Citation[]} citations At least one.
- */
+/** Show quotes of a segment at once, and around them their passages, each once, and their page when they come in sight.
+ * @param {App} app @param {Citation[]} citations At least one. */
 function passageOf({ client }, citations) {
   const passage = h("div", { class: "passage-shown" });
   const isPaged = citations.every(({ page_idx: page, slide, sheet }) => page !== null && slide === undefined && sheet === undefined);
@@ -92,21 +88,18 @@ function passageOf({ client }, citations) {
     for (const each of passage.children) sizes.observe(each);
   }
 
-  /** @param {Citation} citation */
-  async function found(citation) {
-    const { document_id: id, segment_index: index, start, end } = { ...citation, ...citation.highlight, ...citation.now };
-    return placeOf(client, id, index, start, end);
-  }
-
   async function draw() {
-    const told = await Promise.all(citations.map(found));
+    const told = await Promise.all(citations.map((citation) => {
+      const { document_id: id, segment_index: index, start, end } = { ...citation, ...citation.highlight, ...citation.now };
+      return placeOf(client, id, index, start, end);
+    }));
     show(citations.map((citation, at) => {
       const around = told[at]?.passage;
       return around?.quote.includes(highlighted(citation).best) ? around : citation;
     }));
     const boxes = told.flatMap((each) => each.boxes);
     const [first] = citations;
-    if (first && boxes.length) await (await import("./page_crop.js")).drawCrop(client, first.document_id, boxes, element);
+    if (first && boxes.length) await (await import("./pdf_file.js")).drawCrop(client, first.document_id, boxes, element);
   }
 
   if (!citations.some(({ freshness }) => ["changed", "deleted", "withheld"].includes(freshness ?? ""))) {
@@ -127,9 +120,7 @@ function together(all) {
 }
 
 /** @param {import("./passage.js").Shown} one @param {import("./passage.js").Shown} other */
-function within(one, other) {
-  return one.start >= other.start && one.start + codePoints(one.quote) <= other.start + codePoints(other.quote);
-}
+const within = (one, other) => one.start >= other.start && one.start + codePoints(one.quote) <= other.start + codePoints(other.quote);
 
 /** Give a passage room for all that bears the sentence, and let it fade where it goes on. @param {HTMLElement} passage */
 export function fit(passage) {

@@ -6,23 +6,16 @@ import { words } from "../words/index.js";
 import { icon, textButton } from "./icons.js";
 import { mentionsIn } from "./later.js";
 import { questionField } from "./question_field.js";
-import { selectionOptions } from "./selection_options.js";
-import { chosenChips, documentScope, putLastAway } from "./selection_scope.js";
+import { chosenChips, documentScope, putLastAway, selectionOptions } from "./selection.js";
 
 const DRAFT = "citewell.draft.";
 
 /** Make the form that a question is asked with. @param {App} app */
 export function composer(app) {
   const { conversation, selection } = app;
-  const field = questionField(
-    {
-      id: "question",
-      placeholder: words.composer.placeholder,
-      "aria-label": words.composer.label,
-      enterkeyhint: "send",
-    },
-    { send: () => form.requestSubmit(), escape, changed, keys },
-  );
+  const { placeholder, label } = words.composer;
+  const attributes = { id: "question", placeholder, "aria-label": label, enterkeyhint: "send" };
+  const field = questionField(attributes, { send: () => form.requestSubmit(), escape, changed, keys });
   const mentions = mentionsIn(app, field);
   const stop = textButton("stop", () => stopRun(), icon("stop"), words.composer.stop);
   const ask = h("span", null, words.composer.ask);
@@ -38,8 +31,7 @@ export function composer(app) {
   let shown = null;
   /** The question that was refused, and stands in the field again. */
   let refused = "";
-  /** @type {import("../state/selection.js").Passage | null} */
-  let passage = null;
+  let passage = /** @type {import("../state/selection.js").Passage | null} */ (null);
   /** Whether anything was typed since a session began to be opened. */
   let typed = false;
   field.write(sessionStorage.getItem(DRAFT) ?? "");
@@ -99,9 +91,7 @@ export function composer(app) {
     return true;
   }
 
-  /** @param {SubmitEvent} event */
-  function onsubmit(event) {
-    event.preventDefault();
+  function onsubmit() {
     const question = field.question();
     if (!question || !app.mayAsk()) return;
     passage = selection.passage.value;

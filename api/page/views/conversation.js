@@ -5,8 +5,8 @@ import { isLive, isSending } from "../state/turns.js";
 import { worthOf } from "../text/worth.js";
 import { words } from "../words/index.js";
 import { emptyView } from "./empty.js";
-import { failureView } from "./failure.js";
-import { followUps } from "./follow_ups.js";
+import { failureView } from "./answer_outcome.js";
+import { followUps } from "./offers.js";
 import { icon, textButton } from "./icons.js";
 import { sticking } from "./sticking.js";
 import { turnView } from "./turn.js";
@@ -31,21 +31,14 @@ export function conversationView(app) {
     textButton("small", () => void app.attempt(() => conversation.showNewest()), words.conversation.newest),
   );
   const said = h("p", { class: "seen-by-readers-only", role: "status" });
-  const latest = h("button", { class: "latest", hidden: true, onclick: () => place.stick() },
-    icon("down"),
-    words.conversation.latest,
-  );
+  const latest = h("button", { class: "latest", hidden: true, onclick: () => place.stick() }, icon("down"), words.conversation.latest);
   const content = h("div", { class: "content" }, earlier, empty, loading, list, aside, followUps(app), failureView(app));
   const element = h("section", { class: "conversation", "aria-label": words.conversation.label },
     content,
     h("div", { class: "floating" }, latest),
     said,
   );
-  const place = sticking(
-    element,
-    content,
-    (rest) => (latest.hidden = rest <= (going.size ? FAR : element.clientHeight)),
-  );
+  const place = sticking(element, content, (rest) => (latest.hidden = rest <= (going.size ? FAR : element.clientHeight)));
 
   conversation.turns.watch(show);
   conversation.loading.watch(() => show(conversation.turns.value));
@@ -59,13 +52,10 @@ export function conversationView(app) {
     const last = turns.at(-1);
     const begun = last !== undefined && isSending(last.run) && !views.has(last.view);
     fill(list, turns.map((turn) => shown(turn, answering).element));
-    if (views.size > turns.length) {
-      const kept = new Set(turns.map((turn) => turn.view));
-      for (const [key, { view }] of views) {
-        if (kept.has(key)) continue;
-        view.leave();
-        views.delete(key);
-      }
+    for (const [key, { view }] of views) {
+      if (turns.some((turn) => turn.view === key)) continue;
+      view.leave();
+      views.delete(key);
     }
     empty.hidden = turns.length > 0 || conversation.loading.value;
     loading.hidden = !conversation.loading.value || turns.length > 0;

@@ -29,10 +29,7 @@ export function copyButton(kind, label, read) {
     }
     fill(button, icon("check"), words.answer.copied);
     fill(said, words.answer.copied);
-    setTimeout(() => {
-      rest();
-      fill(said);
-    }, SAID_MS);
+    setTimeout(() => (rest(), fill(said)), SAID_MS);
   }
 
   return { button, said };

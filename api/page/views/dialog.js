@@ -4,12 +4,8 @@ import { h } from "../dom.js";
 import { words } from "../words/index.js";
 import { iconButton } from "./icons.js";
 
-/**
- * Open a dialog; it goes when it is closed, and the browser gives the focus back.
- * @param {string} title
- * @param {{class?: string, closedby?: "any"}} attributes
- * @param {...(Child | Child[])} parts
- */
+/** Open a dialog; it goes when it is closed, and the browser gives the focus back.
+ * @param {string} title @param {{class?: string, closedby?: "any"}} attributes @param {...(Child | Child[])} parts */
 export function openDialog(title, attributes, ...parts) {
   const close = iconButton("close", words.page.close, () => dialog.close(), "quiet");
   const dialog = h("dialog", { "aria-label": title, onclose: () => dialog.remove(), ...attributes },

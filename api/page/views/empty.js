@@ -2,23 +2,17 @@
 
 import { fill, h } from "../dom.js";
 import { Problem } from "../api/problem.js";
+import { EXTRACTIVE } from "../state/selection.js";
 import { language, words } from "../words/index.js";
-import { withCode } from "./failure.js";
-import { placeList } from "./guide.js";
-import { icon, textButton } from "./icons.js";
+import { withCode } from "./answer_outcome.js";
+import { placeList, questionList } from "./offers.js";
+import { icon } from "./icons.js";
 import { later } from "./later.js";
-import { questionList } from "./offers.js";
 import { goToQuestion } from "./question_field.js";
 
-const EXTRACTIVE = "extractive"; // how the service names what quotes without a model
 const OFFERED = 3;
 const AGAIN_MS = 2_500; // between looks for questions that are still being made
 const MOST_LOOKS = 6;
-
-/** Make the button that opens the library, where it has to be filled first. @param {App} app */
-export function libraryButton(app) {
-  return textButton("primary", () => app.showLibrary(), icon("book"), words.conversation.library);
-}
 
 /** Make what is shown before the first question. @param {App} app */
 export function emptyView(app) {
@@ -26,11 +20,8 @@ export function emptyView(app) {
   const documents = h("div", { class: "beginning" });
   const lead = h("p", { class: "muted" });
   const adding = h("div", { class: "bringing" });
-  const element = h("div", { class: "empty" },
-    h("p", { class: "claim" }, words.page.claim),
-    lead,
-    h("div", { class: "offers" }, adding, questions, documents),
-  );
+  const offers = h("div", { class: "offers" }, adding, questions, documents);
+  const element = h("div", { class: "empty" }, h("p", { class: "claim" }, words.page.claim), lead, offers);
   /** Whether the library holds a document; null until it is known. @type {boolean | null} */
   let filled = null;
   /** Where the first headings of a document are to stand, by its id. @type {Map<string, HTMLElement>} */
@@ -73,28 +64,16 @@ export function emptyView(app) {
     filled = found.length > 0;
     say();
     outlines.clear();
-    if (!found.length) return fill(documents);
-    fill(
-      documents,
-      h("p", { class: "muted", id: "offers" }, words.conversation.begin),
-      h("ul", { "aria-labelledby": "offers" },
-        found.map((each) => h("li", null, ...beginning(each))),
-      ),
-    );
+    const list = h("ul", { "aria-labelledby": "offers" }, found.map(beginning));
+    fill(documents, found.length > 0 && [h("p", { class: "muted", id: "offers" }, words.conversation.begin), list]);
   }
 
   /** @param {Wire.Document} document */
-  function beginning(document) {
+  function beginning({ document_id, title }) {
     const outline = h("div", { class: "guide" });
-    outlines.set(document.document_id, outline);
-    const title = h("span", { dir: "auto" }, document.title);
-    return [h("button", { onclick: () => begin(document) }, icon("page"), title), outline];
-  }
-
-  /** @param {Wire.Document} document */
-  function begin({ document_id, title }) {
-    void app.attempt(() => app.selection.add({ document_id, title }));
-    goToQuestion();
+    outlines.set(document_id, outline);
+    const begin = () => (void app.attempt(() => app.selection.add({ document_id, title })), goToQuestion());
+    return h("li", null, h("button", { onclick: begin }, icon("page"), h("span", { dir: "auto" }, title)), outline);
   }
 
   const mayWrite = () => app.person.value?.scopes?.includes("write") ?? true;

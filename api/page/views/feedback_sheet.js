@@ -18,16 +18,12 @@ const WHOLE = "";
 export function feedbackSheet(answer, given, say) {
   const said = words.feedback;
   const claims = answer.sections.flatMap((section, index) =>
-    (section.claims ?? []).map(({ start, end, text }) => ({ section_index: index, start, end, text })),
+    (section.claims ?? []).map(({ start, end, text }) => ({ place: { section_index: index, start, end }, text })),
   );
-  const reasons = Object.entries(said.reasons).map(([code, text]) =>
-    h("label", { class: "choice" },
-      h("input", { type: "radio", name: "reason", value: code, checked: given?.reason_code === code }),
-      text,
-    ),
-  );
+  const reasons = Object.entries(said.reasons).map(([value, text]) => h("label", { class: "choice" },
+    h("input", { type: "radio", name: "reason", value, checked: given?.reason_code === value }), text));
   const before = given?.claim;
-  const meant = claims.findIndex((each) => each.section_index === before?.section_index && each.start === before.start);
+  const meant = claims.findIndex(({ place }) => place.section_index === before?.section_index && place.start === before.start);
   const claim = h("select", { id: "meant-claim" },
     h("option", { value: WHOLE }, said.whole),
     claims.map(({ text }, at) =>
@@ -43,21 +39,14 @@ export function feedbackSheet(answer, given, say) {
     h("p", { class: "choices" }, h("button", { type: "submit", class: "primary" }, said.send), withdraw),
   );
   const dialog = openDialog(said.title, {}, form);
+  const done = async (/** @type {Wire.NewFeedback | null} */ feedback) => (await say(feedback)) && dialog.close();
 
-  /** @param {SubmitEvent} event */
-  function send(event) {
-    event.preventDefault();
-    const chosen = claims[claim.value === WHOLE ? -1 : Number(claim.value)];
+  function send() {
     void done({
       rating: "down",
       reason_code: /** @type {Feedback["reason_code"]} */ (new FormData(form).get("reason")),
       text: text.value.trim() || null,
-      claim: chosen ? { section_index: chosen.section_index, start: chosen.start, end: chosen.end } : null,
+      claim: claims[claim.value === WHOLE ? -1 : Number(claim.value)]?.place ?? null,
     });
-  }
-
-  /** @param {Wire.NewFeedback | null} feedback */
-  async function done(feedback) {
-    if (await say(feedback)) dialog.close();
   }
 }

@@ -60,23 +60,14 @@ export function icon(name) {
   return svg("svg", { viewBox: "0 0 24 24", ...LINES, ...way, "aria-hidden": "true" }, svg("path", { d: PATHS[name] }));
 }
 
-/**
- * Make a button that has no words but its label.
- * @param {IconName} name
- * @param {string} label
- * @param {() => void} onclick
- * @param {string} [look] Its classes.
- */
+/** Make a button that has no words but its label.
+ * @param {IconName} name @param {string} label @param {() => void} onclick @param {string} [look] Its classes. */
 export function iconButton(name, label, onclick, look = "quiet small") {
   return h("button", { class: look, "aria-label": label, title: label, onclick }, icon(name));
 }
 
-/**
- * Make a button that says what it does.
- * @param {string} look Its classes.
- * @param {(event: MouseEvent) => void} onclick
- * @param {...Child} children
- */
+/** Make a button that says what it does.
+ * @param {string} look Its classes. @param {(event: MouseEvent) => void} onclick @param {...Child} children */
 export function textButton(look, onclick, ...children) {
   return h("button", { class: look, onclick }, ...children);
 }

@@ -1,6 +1,6 @@
 /** Documents on their way in: one progress for all, and of each what is to be said of it. */
 
-import { fill, h } from "../dom.js";
+import { change, fill, h } from "../dom.js";
 import { percent } from "../words/format.js";
 import { words } from "../words/index.js";
 import { mayRetry } from "../state/incoming_batches.js";
@@ -11,7 +11,6 @@ import { icon, iconButton, textButton } from "./icons.js";
 /** @typedef {import("../state/incoming.js").Incoming} Incoming */
 /** @typedef {import("../state/incoming_batches.js").Item} Item */
 /** @typedef {import("../state/incoming_notes.js").Note} Note */
-/** @typedef {import("../state/shelf.js").Shelf} Shelf */
 
 const FEW_TOLD = 3; // one by one; when all have ended, of those of which there is something to say
 const MOST_TOLD = 100; // where all are wanted
@@ -31,11 +30,11 @@ export function incomingView(app, incoming, shelf) {
     dismiss: textButton("small", () => incoming.dismissEnded(), dismiss),
   };
   const list = h("ul", null);
-  const unfold = h("button", { class: "quiet small", "aria-expanded": "false", onclick: () => {
+  let unfolded = false;
+  const unfold = textButton("quiet small", () => {
     unfolded = !unfolded;
     show(incoming.progress.value);
-  } });
-  let unfolded = false;
+  });
   const status = h("p", { class: "seen-by-readers-only", role: "status" });
   const element = h("section", { class: "incoming", "aria-label": label, hidden: true },
     status,
@@ -43,8 +42,7 @@ export function incomingView(app, incoming, shelf) {
     list,
     unfold,
   );
-  /** @type {Map<number, ReturnType<typeof itemRow>>} */
-  let rows = new Map();
+  let rows = /** @type {Map<number, ReturnType<typeof itemRow>>} */ (new Map());
   /** Those whose end was told. @type {Set<number>} */
   const told = new Set();
   let seen = 0;
@@ -57,8 +55,7 @@ export function incomingView(app, incoming, shelf) {
     const refused = items.filter(({ state }) => state === "refused");
     element.hidden = !items.length;
     const going = done < of;
-    const same = items.filter((item) => isSame(item));
-    fill(count, goingText(progress, refused.length, same.length));
+    fill(count, goingText(progress, refused.length, items.filter(isSame).length));
     bar.hidden = !going;
     bar.max = Math.max(1, of);
     bar.value = done + items.reduce((sum, { state, share }) => sum + (state === "sending" ? share / 2 : 0), 0);
@@ -76,8 +73,8 @@ export function incomingView(app, incoming, shelf) {
     fill(list, [...rows.values()].map((row) => row.element));
     if (!items.length) unfolded = false;
     unfold.hidden = !unfolded && items.length <= shown.length;
-    unfold.textContent = unfolded ? words.shelf.incoming.fewer : words.shelf.incoming.more({ count: items.length - shown.length });
-    unfold.setAttribute("aria-expanded", String(unfolded));
+    fill(unfold, unfolded ? words.shelf.incoming.fewer : words.shelf.incoming.more({ count: items.length - shown.length }));
+    change(unfold, { "aria-expanded": String(unfolded) });
     if (!going) tell(items);
     clearTimeout(seen);
     if (!going && items.length) seen = setTimeout(leave, SEEN_MS);
@@ -100,7 +97,7 @@ export function incomingView(app, incoming, shelf) {
     const refusals = news.flatMap(({ name, problem }) => (problem ? [tellRefused({ name, reason: refusalOf(problem, name) })] : []));
     status.textContent = [added ? tellAdded({ count: added }) : "", there ? tellThere({ count: there }) : "", ...refusals].filter(Boolean).join(" ");
   }
-  return { element };
+  return element;
 }
 
 /** @param {import("../state/incoming.js").Progress} progress @param {number} refused @param {number} same */
@@ -132,21 +129,17 @@ function noteOf(note) {
 
 /** @param {App} app @param {Incoming} incoming @param {Shelf} shelf */
 function itemRow(app, incoming, shelf) {
-  /** @type {Item | null} */
-  let shown = null;
+  let shown = /** @type {Item | null} */ (null);
   const drawing = h("span", { class: "drawing" });
   const name = h("span", { class: "name", dir: "auto" });
   const state = h("span", { class: "muted" });
   const why = h("p", { class: "why" });
   const act = (/** @type {(id: number) => void} */ doing) => () => shown && doing(shown.id);
+  const isGoing = () => shown?.state !== "added" && shown?.state !== "refused";
   const replace = textButton("small", () => void replaceTwin(), words.shelf.incoming.replace);
   const again = iconButton("again", "", act((id) => incoming.retry(id)));
   const away = iconButton("close", "", act((id) => (isGoing() ? incoming.cancel(id) : incoming.dismiss(id))));
   const element = h("li", null, drawing, h("div", { class: "what" }, name, state, why, replace), again, away);
-
-  function isGoing() {
-    return shown?.state !== "added" && shown?.state !== "refused";
-  }
 
   /** Delete the one that has the name of this. */
   async function replaceTwin() {
@@ -177,11 +170,9 @@ function itemRow(app, incoming, shelf) {
     why.hidden = !text;
     again.hidden = !mayRetry(item);
     replace.hidden = !item.notes.some(({ kind }) => kind === "twin");
-    for (const [button, label] of /** @type {const} */ ([
-      [again, retryName({ name: item.name })],
-      [away, (isGoing() ? cancelName : dismissName)({ name: item.name })],
-    ])) button.setAttribute("aria-label", button.title = label);
-    replace.setAttribute("aria-label", replaceName({ name: item.name }));
+    again.ariaLabel = again.title = retryName({ name: item.name });
+    away.ariaLabel = away.title = (isGoing() ? cancelName : dismissName)({ name: item.name });
+    replace.ariaLabel = replaceName({ name: item.name });
   }
   return { element, show };
 }

@@ -4,13 +4,8 @@ import { h } from "../dom.js";
 import { words } from "../words/index.js";
 import { goToQuestion } from "./question_field.js";
 
-/**
- * Fetch a module now that it is wanted, and use it; where it can't be had, say so, with a way to try again.
- * @template Module
- * @param {App} app
- * @param {() => Promise<Module>} load
- * @param {(module: Module) => unknown} use
- */
+/** Fetch a module now that it is wanted, and use it; where it can't be had, say so, with a way to try again.
+ * @template Module @param {App} app @param {() => Promise<Module>} load @param {(module: Module) => unknown} use */
 export async function later(app, load, use) {
   let module;
   try {
@@ -27,8 +22,7 @@ export async function later(app, load, use) {
 export function readerPlaces(app) {
   const place = h("div", { class: "place" });
   const bar = h("div", { class: "place" });
-  /** @type {Element | null} */
-  let pressed = null;
+  let pressed = /** @type {Element | null} */ (null);
   const put = once(app, () => import("./reader.js"), ({ reader }) => reader({ ...hostOf(app, bar), pressed: () => pressed }, place));
   app.reading.watch((reading) => {
     pressed = document.activeElement; // before it is hidden
@@ -55,7 +49,7 @@ function hostOf(app, bar) {
 
 /** Pin something to a note. @param {App} app @param {Wire.Pin} what */
 export function pin(app, what) {
-  void later(app, () => import("./notes_pinning.js"), (notes) => notes.pin(app, what));
+  void later(app, () => import("./notes.js"), (notes) => notes.pin(app, what));
 }
 
 /**
@@ -65,8 +59,7 @@ export function pin(app, what) {
  * @returns {(event: KeyboardEvent) => boolean} Tells whether a key meant one of them.
  */
 export function mentionsIn(app, field) {
-  /** @type {ReturnType<typeof import("./mentions.js").mentionList> | null} */
-  let list = null;
+  let list = /** @type {ReturnType<typeof import("./mentions.js").mentionList> | null} */ (null);
   const put = once(app, () => import("./mentions.js"), ({ mentionList }) => (list = mentionList(app, field)));
   field.text.addEventListener("input", () => field.text.value.includes("@") && put());
   return (event) => list?.press(event) ?? false;
@@ -91,13 +84,8 @@ export function libraryPlace(app) {
   return place;
 }
 
-/**
- * Make a function that fetches a module and uses it, but once; what could not be had is fetched at the next call.
- * @template Module
- * @param {App} app
- * @param {() => Promise<Module>} load
- * @param {(module: Module) => void} use
- */
+/** Make a function that fetches a module and uses it, but once; what could not be had is fetched at the next call.
+ * @template Module @param {App} app @param {() => Promise<Module>} load @param {(module: Module) => void} use */
 function once(app, load, use) {
   let used = false;
   return () => void (used || later(app, load, (module) => {

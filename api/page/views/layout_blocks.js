@@ -12,15 +12,10 @@ const MARKER = /^(\s*)((?:[-*+•‣◦▪]|\(?[\p{L}\p{N}]{1,6}(?:\.[\p{L}\p{N}
 const BETWEEN = " | "; // what the server joins the cells of a row by
 const FIRST_LEVEL = 3; // the document's title is a heading of level 2
 
-/**
- * Group blocks into what is one element: the items of a list, the rows of a table with their caption, or one block.
- * @param {Placed[]} blocks
- * @param {LaidOutText} text
- * @returns {Placed[][]}
- */
+/** Group blocks into what is one element: the items of a list, the rows of a table with their caption, or one block.
+ * @param {Placed[]} blocks @param {LaidOutText} text @returns {Placed[][]} */
 export function grouped(blocks, text) {
-  /** @type {Placed[][]} */
-  const groups = [];
+  const groups = /** @type {Placed[][]} */ ([]);
   for (const block of blocks) {
     const group = groups.at(-1);
     const last = group?.at(-1);
@@ -94,16 +89,10 @@ function listOf(items, text) {
   return outer;
 }
 
-/**
- * Give from where to where each cell of a row is.
- * @param {string} text
- * @param {number} from
- * @param {number} to
- * @returns {[number, number][]}
- */
+/** Give from where to where each cell of a row is.
+ * @param {string} text @param {number} from @param {number} to @returns {[number, number][]} */
 export function cellsOf(text, from, to) {
-  /** @type {[number, number][]} */
-  const cells = [];
+  const cells = /** @type {[number, number][]} */ ([]);
   let at = from;
   // A row that begins with an empty cell begins with the bar, since blocks have no space around them.
   if (text.startsWith("| ", from)) {
@@ -143,12 +132,8 @@ export function tableOf(group, text) {
   return h("div", { class: "table", tabindex: 0, role: "group", "aria-label": caption?.textContent || null }, table);
 }
 
-/**
- * Let blocks meet where lines begin, so that they hold all of the file, with its blank lines and indents.
- * @param {Placed[]} blocks
- * @param {string} text
- * @returns {Placed[]}
- */
+/** Let blocks meet where lines begin, so that they hold all of the file, with its blank lines and indents.
+ * @param {Placed[]} blocks @param {string} text @returns {Placed[]} */
 export function wholeLines(blocks, text) {
   let at = 0;
   return blocks.map((block, place) => {

@@ -19,9 +19,7 @@ export function lock(app) {
     h("h1", null, words.lock.title),
     h("p", null, words.lock.why, " ", h("code", null, COMMAND), "."),
     h("label", { for: "key" }, words.lock.label),
-    input,
-    wrong,
-    enter,
+    input, wrong, enter,
     h("p", { class: "muted" }, words.lock.kept),
   );
   const begin = textButton("primary", () => logIn(app), words.account.logIn);
@@ -34,14 +32,9 @@ export function lock(app) {
   const element = h("div", { class: "lock", role: "main", hidden: true }, form, login);
 
   /** @param {string | null} text */
-  function tell(text) {
-    fill(wrong, text);
-    change(input, { "aria-invalid": text && "true" });
-  }
+  const tell = (text) => (fill(wrong, text), change(input, { "aria-invalid": text && "true" }));
 
-  /** @param {SubmitEvent} event */
-  async function onsubmit(event) {
-    event.preventDefault();
+  async function onsubmit() {
     const key = input.value.trim();
     if (!key) return;
     tell(null);
@@ -53,20 +46,15 @@ export function lock(app) {
     else input.value = "";
   }
 
-  /** Show the way in that there is. */
-  async function offer() {
-    const offered = await offersLogin(app);
-    form.hidden = offered;
-    login.hidden = !offered;
-    (offered ? begin : input).focus();
-  }
-
-  app.locked.watch((locked) => {
+  app.locked.watch(async (locked) => {
     element.hidden = !locked;
     if (!locked) return;
     // A key that was kept and is refused now was good once.
     tell(app.key.value ? words.lock.wrong : null);
-    void offer();
+    const offered = await offersLogin(app);
+    form.hidden = offered;
+    login.hidden = !offered;
+    (offered ? begin : input).focus();
   });
   return element;
 }

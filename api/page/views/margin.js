@@ -11,19 +11,14 @@ const GAP = 12; // pixels between cards
 const READ = ".lit, :focus-within"; // a card that is, and covers what is below it
 const MANY = 40; // cards, from which on they follow a frame later
 
-/** @type {WeakMap<Element, () => void>} */
-const margins = new WeakMap();
+const margins = /** @type {WeakMap<Element, () => void>} */ (new WeakMap());
 // On paper all have to be there, seen before or not.
 addEventListener("beforeprint", () => document.querySelectorAll(".margin").forEach((element) => margins.get(element)?.()));
 
-/**
- * Keep the cards of what markers show beside them.
- * @param {HTMLElement} sections What the markers stand in.
- * @param {HTMLElement} element
- */
+/** Keep the cards of what markers show beside them.
+ * @param {HTMLElement} sections What the markers stand in. @param {HTMLElement} element */
 export function fillMargin(sections, element) {
-  /** @type {Map<string, Beside>} */
-  let cards = new Map();
+  let cards = /** @type {Map<string, Beside>} */ (new Map());
   let frame = 0;
   let visible = false;
 
@@ -31,8 +26,7 @@ export function fillMargin(sections, element) {
     frame = 0;
     visible = element.checkVisibility({ contentVisibilityAuto: true });
     if (!always && !visible) return;
-    /** @type {Map<string, Element[]>} */
-    const sharing = new Map();
+    const sharing = /** @type {Map<string, Element[]>} */ (new Map());
     for (const button of sections.querySelectorAll(".marker")) {
       const key = proofs.get(button)?.key;
       if (key) sharing.set(key, [...(sharing.get(key) ?? []), button]);

@@ -23,10 +23,8 @@ import { CHANGES, SIGNS, changeOf, verdictProof } from "./verdicts.js";
  * @property {HTMLElement | null} card The one beside the text.
  */
 
-/** @type {WeakMap<Element, Proof>} */
-export const proofs = new WeakMap();
-/** @type {WeakMap<Element, HTMLElement>} */
-const unfolded = new WeakMap();
+export const proofs = /** @type {WeakMap<Element, Proof>} */ (new WeakMap());
+const unfolded = /** @type {WeakMap<Element, HTMLElement>} */ (new WeakMap());
 /** The marker whose quote is being read. @type {WeakMap<App, {button: HTMLElement, reading: unknown} | null>} */
 const current = new WeakMap();
 
@@ -88,11 +86,8 @@ export function marker(app, index, standing, pieces) {
   return button;
 }
 
-/**
- * Make the sign of claims that are not proven; it unfolds why.
- * @param {Standing} standing
- * @param {HTMLElement[]} pieces
- */
+/** Make the sign of claims that are not proven; it unfolds why.
+ * @param {Standing} standing @param {HTMLElement[]} pieces */
 export function badge(standing, pieces) {
   const { verdict } = standing().claim;
   const lit = (/** @type {boolean} */ on) => () => pieces.forEach((piece) => piece.classList.toggle("shown", on));
@@ -132,12 +127,8 @@ function unfold(button, make) {
   made.scrollIntoView({ block: "nearest" });
 }
 
-/**
- * Read a document from a marker, which is marked as long as that is read.
- * @param {App} app
- * @param {HTMLElement} button
- * @param {Reading | null} reading
- */
+/** Read a document from a marker, which is marked as long as that is read.
+ * @param {App} app @param {HTMLElement} button @param {Reading | null} reading */
 function readFrom(app, button, reading) {
   if (!reading) return;
   if (!current.has(app)) {
@@ -155,12 +146,8 @@ function readFrom(app, button, reading) {
   app.read(reading);
 }
 
-/**
- * Point the reader to a source's quote for a claim, among all quotes of the answer in that document.
- * @param {number} index
- * @param {{claim: Claim, answer: Answer}} standing
- * @returns {Reading | null}
- */
+/** Point the reader to a source's quote for a claim, among all quotes of the answer in that document.
+ * @param {number} index @param {{claim: Claim, answer: Answer}} standing @returns {Reading | null} */
 function readingOf(index, { claim, answer }) {
   const wanted = claim.citations.find((citation) => citation.source_index === index);
   if (!wanted || wanted.freshness === "deleted" || wanted.freshness === "withheld") return null;
@@ -175,11 +162,7 @@ function readingOf(index, { claim, answer }) {
 }
 
 /** @param {Citation} citation */
-export function placeOf({ start, end }) {
-  return `${start} ${end}`;
-}
+export const placeOf = ({ start, end }) => `${start} ${end}`;
 
 /** @param {Answer} answer @param {number} index */
-function titleOf(answer, index) {
-  return answer.sources.find((source) => source.index === index)?.title ?? "";
-}
+const titleOf = ({ sources }, index) => sources.find((source) => source.index === index)?.title ?? "";

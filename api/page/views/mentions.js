@@ -21,8 +21,7 @@ export function mentionList(app, field) {
   const list = h("ul", { class: "mentions", id: "mentions", role: "listbox", "aria-label": said.label, hidden: true });
   const status = h("p", { class: "seen-by-readers-only", role: "status" });
   field.text.after(list, status);
-  /** @type {Option[]} */
-  let options = [];
+  let options = /** @type {Option[]} */ ([]);
   let active = 0;
   /** Where the "@" is that was put away, or nothing. */
   let refused = -1;

@@ -2,6 +2,7 @@
 
 import { change, h } from "../dom.js";
 import { icon } from "./icons.js";
+import { roving } from "./roving.js";
 
 /** @typedef {{text: string, icon?: IconName, danger?: boolean, act: () => void}} Action */
 /** @typedef {{label: string, options: {text: string, lang?: string, checked: boolean, act: () => void}[]}} Choice */
@@ -9,15 +10,10 @@ import { icon } from "./icons.js";
 const GAP = 4;
 const MARGIN = 8;
 
-/**
- * Make a button that opens a menu; what is in it is asked for whenever it opens.
- * @param {string} label
- * @param {IconName} sign
- * @param {() => (Action | Choice)[]} entries
- */
+/** Make a button that opens a menu; what is in it is asked for whenever it opens.
+ * @param {string} label @param {IconName} sign @param {() => (Action | Choice)[]} entries */
 export function menuButton(label, sign, entries) {
-  /** @type {HTMLElement | null} */
-  let open = null;
+  let open = /** @type {HTMLElement | null} */ (null);
   const looks = { class: "quiet menu-button", title: label, "aria-label": label };
   const button = h("button", { ...looks, "aria-haspopup": "menu", "aria-expanded": "false" }, icon(sign));
   // A press outside closes the menu before the click that follows; that click must not open it again.
@@ -35,25 +31,30 @@ export function menuButton(label, sign, entries) {
 
   function show() {
     if (open) return open.hidePopover();
-    const menu = h(
-      "div",
-      { class: "menu", role: "menu", "aria-label": button.getAttribute("aria-label"), popover: "auto", ontoggle: toggled, onkeydown: move },
+    const menu = h("div", { class: "menu", role: "menu", "aria-label": button.ariaLabel, popover: "auto", ontoggle, onkeydown },
       entries().map((entry) => ("act" in entry ? item(entry, close) : choice(entry, close))),
     );
     button.after(menu);
     open = menu;
     menu.showPopover();
     place(menu, button.getBoundingClientRect());
-    button.setAttribute("aria-expanded", "true");
-    items(menu)[0]?.focus();
+    change(button, { "aria-expanded": "true" });
+    roving(menu, "button", { vertical: true });
+    menu.querySelector("button")?.focus();
   }
 
   /** @param {ToggleEvent} event */
-  function toggled({ newState }) {
+  function ontoggle({ newState }) {
     if (newState === "open") return;
-    button.setAttribute("aria-expanded", "false");
+    change(button, { "aria-expanded": "false" });
     open?.remove();
     open = null;
+  }
+
+  /** @param {KeyboardEvent} event */
+  function onkeydown(event) {
+    if (event.key === "Escape") event.stopPropagation(); // it closes the menu, and not what the menu is in
+    if (event.key === "Tab") open?.hidePopover();
   }
 
   /** @param {() => void} act */
@@ -80,24 +81,6 @@ function choice({ label, options }, close) {
     return button;
   });
   return h("div", { class: "menu-group", role: "group", "aria-label": label }, h("p", { "aria-hidden": "true" }, label), made);
-}
-
-/** @param {HTMLElement} menu @returns {HTMLElement[]} */
-function items(menu) {
-  return [...menu.querySelectorAll("button")];
-}
-
-/** Move through the menu by keys. @param {KeyboardEvent} event */
-function move(event) {
-  const menu = /** @type {HTMLElement} */ (event.currentTarget);
-  const all = items(menu);
-  const at = all.findIndex((each) => each === document.activeElement);
-  const to = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: all.length - 1 }[event.key];
-  if (event.key === "Escape") event.stopPropagation(); // it closes the menu, and not what the menu is in
-  if (event.key === "Tab") menu.hidePopover();
-  if (to === undefined) return;
-  event.preventDefault();
-  all.at(to % all.length)?.focus();
 }
 
 /** Put a menu below its button, or above where there is no room. @param {HTMLElement} menu @param {DOMRect} button */

@@ -8,10 +8,10 @@ import { icon, textButton } from "./icons.js";
 import { menuButton } from "./menu.js";
 import { noteEntry, written } from "./notes_entry.js";
 import { showNotes } from "./notes_place.js";
-import { savingActions } from "./take_menu.js";
-import { saveFile } from "./taking.js";
+import { saveFile, savingActions } from "./taking.js";
 
 const PAUSE = 1000; // milliseconds after the last key
+const LISTED = 50;
 
 /**
  * Open them.
@@ -36,8 +36,7 @@ async function list(app, body) {
   const said = words.notes;
   const rows = h("ul", null);
   const more = textButton("small", () => void app.attempt(read), words.sessions.more);
-  /** @type {string | null} */
-  let cursor = null;
+  let cursor = /** @type {string | null} */ (null);
 
   async function read() {
     const asked = new URLSearchParams(cursor ? { cursor } : {});
@@ -165,5 +164,42 @@ async function one(app, dialog, body, id) {
       await act();
       if (at !== undefined) await read(at);
     });
+  }
+}
+
+/** Pin something to a note that is asked for; where there is none yet, to a new one.
+ * @param {App} app @param {Wire.Pin} what */
+export async function pin(app, what) {
+  const said = words.notes;
+  await app.attempt(async () => {
+    const { notes } = await app.client.json(`api/notes?limit=${LISTED}`, { list: "notes" });
+    const own = notes.filter((/** @type {Wire.NoteSummary} */ each) => each.is_own);
+    if (!own.length) return begin();
+    const dialog = openDialog(said.pinTo, { closedby: "any", class: "notes" });
+    /** @param {() => Promise<void>} act */
+    const choose = (act) => () => (dialog.close(), void app.attempt(act));
+    dialog.append(h("ul", null,
+      h("li", null, h("button", { class: "quiet", onclick: choose(begin) }, icon("add"), said.begin)),
+      own.map((/** @type {Wire.NoteSummary} */ note) =>
+        h("li", null, h("button", { class: "quiet", dir: "auto", onclick: choose(() => add(note)) }, icon("pin"), note.title))),
+    ));
+  });
+
+  async function begin() {
+    const note = await app.client.json("api/notes", { method: "POST", json: { entry: what } });
+    tell(note.title, `api/notes/${note.note_id}`);
+  }
+
+  /** @param {Wire.NoteSummary} note */
+  async function add({ note_id: id, title }) {
+    const path = `api/notes/${id}/entries`;
+    const { entry_id: entry } = await app.client.json(path, { method: "POST", json: what });
+    tell(title, `${path}/${entry}`);
+  }
+
+  /** @param {string} title @param {string} made What is deleted by the way back. */
+  function tell(title, made) {
+    const undo = () => void app.attempt(() => app.client.send(made, { method: "DELETE" }));
+    app.notice.set({ kind: "done", text: said.pinned({ title }), undo });
   }
 }

@@ -35,12 +35,8 @@ export function noteEntry(app, { question, sections, claims, sources }, own) {
 /** Show a text in Markdown as an answer shows it. @param {string} text */
 export const written = (text) => h("div", { class: "section" }, h("div", { class: "text", dir: "auto" }, render(text)));
 
-/**
- * List the quotes of claims, each once, with where it stands; a press reads it there.
- * @param {App} app
- * @param {Wire.SectionClaim[]} claims
- * @param {Wire.Source[]} sources
- */
+/** List the quotes of claims, each once, with where it stands; a press reads it there.
+ * @param {App} app @param {Wire.SectionClaim[]} claims @param {Wire.Source[]} sources */
 export function quotesOf(app, claims, sources) {
   const seen = new Set();
   return claims.flatMap((claim) => claim.citations.flatMap((citation) => {

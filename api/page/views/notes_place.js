@@ -6,8 +6,7 @@ import { later } from "./later.js";
  * @type {Map<number, {dialog: HTMLDialogElement, gone: AbortController}>} */
 const kept = new Map();
 let count = 0;
-/** @type {HTMLDialogElement | null} */
-let shown = null;
+let shown = /** @type {HTMLDialogElement | null} */ (null);
 /** What had the focus in the dialog that was left last: its place among the dialog's quotes. */
 let pressed = -1;
 

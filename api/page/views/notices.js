@@ -1,6 +1,7 @@
 /** What the page has to say for itself: something that failed, something that was done. */
 
-import { h } from "../dom.js";
+import { fill, h } from "../dom.js";
+import { moment } from "../words/format.js";
 import { words } from "../words/index.js";
 import { icon, iconButton, textButton } from "./icons.js";
 
@@ -8,17 +9,15 @@ const DONE_MS = 6_000;
 const UNDO_MS = 20_000;
 const MOST = 3;
 const GAP = 8; // pixels
+const SECOND = 1_000;
+const BACK_MS = 4_000;
 
 /** Make the place where notices stand. @param {App} app */
 export function notices(app) {
   const done = h("div", { class: "toasts", role: "status" });
   const failed = h("div", { class: "toasts", role: "alert" });
-  /** @type {WeakMap<Element, Notice>} */
-  const told = new WeakMap();
-  const drop = (/** @type {Element} */ old) => {
-    old.remove();
-    told.get(old)?.ended?.();
-  };
+  const told = /** @type {WeakMap<Element, Notice>} */ (new WeakMap());
+  const drop = (/** @type {Element} */ old) => (old.remove(), told.get(old)?.ended?.());
   app.notice.watch((notice) => {
     if (!notice) return;
     const list = notice.kind === "done" ? done : failed;
@@ -46,11 +45,8 @@ export function notices(app) {
   return element;
 }
 
-/**
- * A notice that can be closed. One of something done closes by itself, but not while it is looked at.
- * @param {Notice} notice
- * @param {() => void} onClose
- */
+/** A notice that can be closed. One of something done closes by itself, but not while it is looked at.
+ * @param {Notice} notice @param {() => void} onClose */
 function toast({ kind, text, suggestion, again, undo }, onClose) {
   let timer = 0;
   const element = h("div", { class: `toast ${kind}` },
@@ -76,4 +72,49 @@ function toast({ kind, text, suggestion, again, undo }, onClose) {
   for (const name of ["pointerleave", "focusout"]) element.addEventListener(name, () => requestAnimationFrame(wait));
   wait();
   return element;
+}
+
+/** Make the bar that tells of a lost connection. @param {App} app */
+export function connection(app) {
+  const { next, regained } = app.conversation.outages;
+  const told = h("p", { class: "told", role: "status" });
+  const wait = h("span", { class: "wait", "aria-hidden": "true" });
+  const now = textButton("small", () => next.value?.now(), words.notices.now);
+  const element = h("div", { class: "connection" }, h("div", { class: "words" }, told, " ", wait), now);
+  let ticking = 0;
+  let leaving = 0;
+  let times = regained.value;
+
+  function count() {
+    clearTimeout(ticking);
+    const left = (next.value?.until ?? 0) - Date.now();
+    const seconds = Math.ceil(left / SECOND);
+    fill(wait, left > 0 ? words.notices.soon({ seconds }) : words.notices.reconnecting);
+    now.disabled = left <= 0;
+    if (left > 0) ticking = setTimeout(count, left - (seconds - 1) * SECOND);
+  }
+
+  next.watch((outage) => {
+    clearTimeout(ticking);
+    clearTimeout(leaving);
+    const lost = outage !== null;
+    element.classList.toggle("lost", lost);
+    wait.hidden = now.hidden = !lost;
+    fill(told, lost && words.notices.lost);
+    if (lost) count();
+  });
+  regained.watch((often) => {
+    if (often === times || next.value) return;
+    times = often;
+    fill(told, words.notices.back);
+    leaving = setTimeout(() => fill(told), BACK_MS);
+  });
+  return element;
+}
+
+/** Make the bar that tells of when that is what is shown without network. @param {App} app */
+export function offlineBar(app) {
+  const told = h("p", { class: "told", role: "status" });
+  app.offline.asOf.watch((at) => fill(told, at && words.offline.asOf({ at: moment(at.toISOString()) })));
+  return h("div", { class: "connection lost" }, told);
 }

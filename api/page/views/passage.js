@@ -16,11 +16,8 @@ import { icon } from "./icons.js";
 
 const CELLS = / \| |^\| | \|$/; // what the server puts between the cells of a row
 
-/**
- * Give the citation of a section that shows a passage and says nothing of its own.
- * @param {Pick<SectionView, "claims">} section
- * @param {Pick<Answer, "family">} answer
- */
+/** Give the citation of a section that shows a passage and says nothing of its own.
+ * @param {Pick<SectionView, "claims">} section @param {Pick<Answer, "family">} answer */
 export function passageIn({ claims }, { family }) {
   const [claim] = claims ?? [];
   if (family !== "extractive" || !claim || claims?.length !== 1 || gradeOf(claim) !== "quoted") return null;
@@ -65,9 +62,7 @@ export function readingMarker(app, shown, reading) {
 }
 
 /** @param {Pick<Citation, "date" | "dated_by">} document */
-function dated({ date, dated_by }) {
-  return date && dated_by ? [" · ", h("span", { class: "date" }, dateOf({ date, dated_by }))] : [];
-}
+const dated = ({ date, dated_by }) => (date && dated_by ? [" · ", h("span", { class: "date" }, dateOf({ date, dated_by }))] : []);
 
 /**
  * Dress the text of a passage: marked is what answers best, as far as it is sure where that stands.
@@ -89,10 +84,10 @@ export function dressOfPassage(text, { start, end }, quoted) {
     at = last;
   }
   const filled = [...spans, { start: at, end, best: false }].filter((span) => span.start < span.end);
-  const says = saidOnce();
+  const mark = marking();
   return {
     spans: filled,
-    wrap: (index) => (filled[index]?.best ? says.mark() : h("span", { class: "claim quoted" })),
+    wrap: (index) => (filled[index]?.best ? mark() : h("span", { class: "claim quoted" })),
     behind: () => [],
   };
 }
@@ -124,33 +119,27 @@ function rowsOf({ quote, context = [] }) {
 /** Show a quote word for word, marked what answers best in it. @param {Quoted} quoted */
 function quotedText(quoted) {
   const { quote } = quoted;
-  const says = saidOnce();
-  /** @type {(string | HTMLElement)[]} */
-  const parts = [];
+  const mark = marking();
+  const parts = /** @type {(string | HTMLElement)[]} */ ([]);
   let at = 0;
   for (const highlight of highlightsOf(quoted)) {
     const { before, after, from, to } = highlighted({ ...quoted, highlight });
     if (!(before + after).trim() || from < at) continue;
-    parts.push(quote.slice(at, from), says.mark(quote.slice(from, to)));
+    parts.push(quote.slice(at, from), mark(quote.slice(from, to)));
     at = to;
   }
   return [...parts, quote.slice(at)];
 }
 
 /** @param {Quoted} quoted */
-function highlightsOf({ highlight, highlights }) {
-  return highlights ?? (highlight ? [highlight] : []);
-}
+const highlightsOf = ({ highlight, highlights }) => highlights ?? (highlight ? [highlight] : []);
 
-/** Make marks, the first of which says to who hears it what they mean. */
-function saidOnce() {
-  let first = true;
-  return {
-    /** @param {string} [text] */
-    mark(text) {
-      const made = h("mark", { class: "best", "data-says": first && words.proof.best }, text);
-      first = false;
-      return made;
-    },
+/** Give what makes marks, the first of which says to who hears it what they mean. */
+function marking() {
+  let says = /** @type {string | null} */ (words.proof.best);
+  return (/** @type {string} */ text = "") => {
+    const made = h("mark", { class: "best", "data-says": says }, text);
+    says = null;
+    return made;
   };
 }

@@ -3,18 +3,21 @@
 import { fill, h } from "../dom.js";
 import { AnnotationMode, OPS, TextLayer } from "../vendor/pdf/pdf.js";
 import { words } from "../words/index.js";
-import { boxesInText } from "./pdf_text.js";
 
 /** A part of a page that is marked, in shares of its width and height. @typedef {{left: number, top: number, width: number, height: number}} Box */
 /**
  * A quote on a page: its words, how it is marked, and where it stands, as far as the server can tell.
- * @typedef {{quote: string, kind: import("./reader_marks.js").Mark["kind"], boxes: () => Promise<Box[]>}} QuoteOnPage
+ * @typedef {{quote: string, kind: import("./layout_text.js").Mark["kind"], boxes: () => Promise<Box[]>}} QuoteOnPage
  */
 
 const MOST_PIXELS = 2 ** 24; // of a page as it is drawn
 const FINEST = 2; // pixels of the screen to one of the layout: more are not told apart
 const PICTURES = ["paintImageXObject", "paintInlineImageXObject", "paintImageXObjectRepeat", "paintImageMaskXObject", "paintInlineImageXObjectGroup"]
   .map((name) => OPS[name]);
+
+const AROUND = 0.2; // of the page's height, above and below
+const GAP = 0.015; // of its width: what is wider parts two columns
+const LETTER = /[\p{L}\p{N}]/u;
 
 /** A page. It stands at its place from the start, empty until it is drawn. */
 export class PdfPage {
@@ -51,13 +54,13 @@ export class PdfPage {
     this.sheet.style.aspectRatio = `${width} / ${height}`;
   }
 
-  /** Draw it, unless it is drawn already. @param {import("../vendor/pdf/pdf.js").PdfDocument} file @returns {Promise<void>} */
+  /** Draw it, unless it is drawn already. @param {PdfDocument} file @returns {Promise<void>} */
   draw(file) {
     this.drawn ??= this.drawAnew(file, this.use.signal);
     return this.drawn;
   }
 
-  /** @param {import("../vendor/pdf/pdf.js").PdfDocument} file @param {AbortSignal} signal */
+  /** @param {PdfDocument} file @param {AbortSignal} signal */
   async drawAnew(file, signal) {
     const page = await file.getPage(this.index + 1);
     if (signal.aborted) return;
@@ -148,4 +151,71 @@ function marked({ left, top, width, height }, kind, quote) {
     blockSize: `${100 * height}%`,
   });
   return mark;
+}
+
+/**
+ * Find a quote that the server has not found, by its letters and digits, for white space, hyphens and line ends differ.
+ * @param {HTMLElement} layer
+ * @param {string} quote
+ * @returns {Box[]} In shares of the layer; none where the quote is not in it.
+ */
+function boxesInText(layer, quote) {
+  const wanted = lettersOf(quote).join("");
+  if (!wanted) return [];
+  const places = /** @type {{node: Text, at: number}[]} */ ([]);
+  let letters = "";
+  const walker = document.createTreeWalker(layer, NodeFilter.SHOW_TEXT);
+  for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+    const text = /** @type {Text} */ (node);
+    for (let at = 0; at < text.data.length; at += 1) {
+      for (const letter of lettersOf(text.data.charAt(at))) {
+        letters += letter;
+        places.push({ node: text, at });
+      }
+    }
+  }
+  const start = letters.indexOf(wanted);
+  const [first, last] = [places[start], places[start + wanted.length - 1]];
+  if (start < 0 || !first || !last) return [];
+  const range = document.createRange();
+  range.setStart(first.node, first.at);
+  range.setEnd(last.node, last.at + 1);
+  const around = layer.getBoundingClientRect();
+  return [...range.getClientRects()].filter(({ width }) => width > 0).map((rect) => ({
+    left: (rect.left - around.left) / around.width,
+    top: (rect.top - around.top) / around.height,
+    width: rect.width / around.width,
+    height: rect.height / around.height,
+  }));
+}
+
+/** @param {string} text */
+function lettersOf(text) {
+  return [...text.normalize("NFKC").toLowerCase()].filter((letter) => LETTER.test(letter)).flatMap((letter) => letter.split(""));
+}
+
+/**
+ * Find the column that a mark stands in, which is what is read of a page that is too small as a whole.
+ * @param {HTMLElement} layer Whose children are these texts, as they are drawn.
+ * @param {Element} mark What is marked.
+ * @returns {{left: number, width: number, letter: number} | null} In pixels from the left of the page, and how high its letters are.
+ */
+export function columnAround(layer, mark) {
+  const page = layer.getBoundingClientRect();
+  const own = mark.getBoundingClientRect();
+  const room = AROUND * page.height;
+  const texts = [...layer.querySelectorAll("span")].map((each) => each.getBoundingClientRect())
+    .filter(({ top, bottom, width }) => width > 0 && bottom > own.top - room && top < own.bottom + room)
+    .sort((one, other) => one.left - other.left);
+  let [left, right] = [Infinity, -Infinity];
+  for (const text of texts) {
+    if (text.left > right + GAP * page.width) {
+      if (right > own.left) break;
+      left = text.left;
+    }
+    right = Math.max(right, text.right);
+  }
+  if (right <= own.left || left >= own.right) return null;
+  const heights = texts.filter((each) => each.left >= left && each.right <= right).map(({ height }) => height).sort((one, other) => one - other);
+  return { left: left - page.left, width: right - left, letter: heights[Math.floor(heights.length / 2)] ?? 0 };
 }

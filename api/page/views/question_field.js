@@ -44,10 +44,8 @@ export function questionField(attributes, { send, escape, changed, keys }) {
 
   function told() {
     const left = room(text.value);
-    fill(
-      limit,
-      left === null ? null : left < 0 ? words.composer.over({ count: -left }) : words.composer.left({ count: left }),
-    );
+    const { over, left: rest } = words.composer;
+    fill(limit, left !== null && (left < 0 ? over({ count: -left }) : rest({ count: left })));
     text.classList.toggle("over", left !== null && left < 0);
     if (!GROWS) {
       text.style.height = "auto";

@@ -7,16 +7,13 @@ import { citationOf } from "../text/deep_links.js";
 import { passagesOf } from "../text/passages.js";
 import { words } from "../words/index.js";
 import { advice, said } from "../words/problems.js";
-import { guideFold } from "./guide.js";
+import { guideFold } from "./offers.js";
 import { icon, iconButton, textButton } from "./icons.js";
-import { readerLinks } from "./reader_links.js";
-import { readerPassages } from "./reader_passages.js";
+import { readerLinks, readerPassages } from "./reader_head.js";
 import { askable, MOST } from "./reader_selection.js";
-import { sheet } from "./reader_sheet.js";
+import { sheet, toDocument } from "./reader_sheet.js";
 import { readerViews } from "./reader_views.js";
-import { toDocument } from "./to_document.js";
 
-/** @typedef {import("../text/passages.js").Passage} Passage */
 /**
  * What the reader stands in: the page, or the page of a signed link.
  * @typedef {object} Host
@@ -31,11 +28,8 @@ import { toDocument } from "./to_document.js";
  * to them from a bar; null where nothing can be asked.
  */
 
-/**
- * Put the reader, which shows what `reading` names, into its place.
- * @param {Host} app
- * @param {HTMLElement} place Where it is to stand.
- */
+/** Put the reader, which shows what `reading` names, into its place.
+ * @param {Host} app @param {HTMLElement} place Where it is to stand. */
 export function reader(app, place) {
   const texts = new DocumentTexts(app.client);
   const title = h("h2", { class: "title", dir: "auto" });
@@ -49,33 +43,24 @@ export function reader(app, place) {
   close.append(icon("back")); // where the answer lies below
   const header = h("header", null,
     h("div", { class: "top" }, title, close),
-    links.element,
-    guide?.element,
-    views.choice,
-    quotes.row,
-    quotes.note,
-    failed,
+    links.element, guide?.element, views.choice, quotes.row, quotes.note, failed,
   );
-  const element = h(
-    "section",
-    { class: "reader", role: "complementary", "aria-label": words.reader.label, hidden: true },
-    header,
-    views.element,
-  );
+  const attributes = { class: "reader", role: "complementary", "aria-label": words.reader.label, hidden: true };
+  const element = h("section", attributes, header, views.element);
   place.append(element);
   // Wherever the focus is; what is all that a page shows is closed from within alone.
   (app.page ? document : element).addEventListener("keydown", (event) => escape(/** @type {KeyboardEvent} */ (event)));
   const pane = sheet(element, () => views.scroller, app.pressed);
   app.page?.bar.append(toDocument(app.page.app, pane.narrow));
-  /** What is on show. @type {import("../state/document.js").Content | null} */
+  /** What is on show. @type {Content | null} */
   let content = null;
-  /** @type {Passage[]} */
-  let passages = [];
+  let passages = /** @type {Passage[]} */ ([]);
   let reads = new AbortController();
   /** What was read last, and how far down each place of a document was left. @type {Reading | null} */
   let before = null;
-  /** @type {Map<string, number>} */
-  const left = new Map();
+  const left = /** @type {Map<string, number>} */ (new Map());
+  /** Whether a document, or this version of it, is not on show. @param {Wire.Document} document */
+  const isNew = ({ document_id: id, updated_at: at }) => content?.document.document_id !== id || content.document.updated_at !== at;
 
   app.reading.watch((reading) => {
     if (before && content?.document.document_id === before.documentId) left.set(placeOf(before), views.scroller.scrollTop);
@@ -107,12 +92,7 @@ export function reader(app, place) {
     }
   }
 
-  /** Whether a document, or this version of it, is not on show. @param {Wire.Document} document */
-  function isNew({ document_id: id, updated_at: at }) {
-    return content?.document.document_id !== id || content.document.updated_at !== at;
-  }
-
-  /** @param {import("../state/document.js").Content} read @param {Reading} reading */
+  /** @param {Content} read @param {Reading} reading */
   function show(read, reading) {
     name(read.raw.title || reading.title);
     if (read.raw === content?.raw) return;
@@ -162,13 +142,8 @@ export function reader(app, place) {
     forget();
     views.clear();
     const again = textButton("small", () => app.read({ ...reading }), words.page.retry);
-    fill(
-      failed,
-      h("p", null, words.reader.failed),
-      h("p", { class: "muted" }, said(error)),
-      advice(error) && h("p", { class: "muted" }, advice(error)),
-      again,
-    );
+    const why = [said(error), advice(error)].filter(Boolean).map((text) => h("p", { class: "muted" }, text));
+    fill(failed, h("p", null, words.reader.failed), why, again);
     failed.hidden = false;
   }
 
@@ -200,11 +175,7 @@ export function reader(app, place) {
 }
 
 /** Name the place of a reading. @param {Reading} reading */
-function placeOf({ documentId, citations, at, linked }) {
-  return JSON.stringify([documentId, linked ?? citations[at]?.start]);
-}
+const placeOf = ({ documentId, citations, at, linked }) => JSON.stringify([documentId, linked ?? citations[at]?.start]);
 
 /** Whether a quote is on a page, rather than on a slide or in a sheet. @param {Citation} citation */
-function hasPage({ page_idx: page, slide, sheet }) {
-  return page !== null && slide === undefined && sheet === undefined;
-}
+const hasPage = ({ page_idx: page, slide, sheet }) => page !== null && slide === undefined && sheet === undefined;

@@ -1,17 +1,16 @@
-/** A document with its headings, lists, tables and pictures, quotes marked where they stand in its text. */
+/** A document with its headings, lists, tables, slides and pictures, quotes marked where they stand in its text. */
 
 import { fill, h } from "../dom.js";
+import { languageOf } from "../text/languages.js";
 import { partOf } from "../text/places.js";
 import { words } from "../words/index.js";
-import { languageOf } from "../text/languages.js";
 import { codeOf, elementOf, grouped, linesIn, wholeLines } from "./layout_blocks.js";
-import { layoutPicture } from "./layout_picture.js";
-import { slideFrame } from "./layout_slide.js";
 import { LaidOutText } from "./layout_text.js";
 import { inSlices, pause, revealMarked, Stretches } from "./reader_stretches.js";
 
-/** @typedef {import("../text/passages.js").Passage} Passage */
-/** @typedef {import("./reader_views.js").View} View */
+/** @typedef {Wire.LayoutSlide["boxes"][number]} SlideBox */
+
+const WIDEST = 1600; // pixels of what is drawn
 
 /** Make the view. @param {Client} client @returns {View} */
 export function readerLayout(client) {
@@ -49,12 +48,10 @@ export function readerLayout(client) {
       const part = partOf(mediaType);
       const read = async (/** @type {number} */ number) => (await client.send(`api/documents/${id}/pictures/${number}`, { signal })).blob();
       const stretch = new Stretches(body);
-      /** @type {number | null} */
-      let page = null;
+      let page = /** @type {number | null} */ (null);
       /** The slide that is being made. @type {ReturnType<typeof slideFrame> | undefined} */
       let frame;
-      /** @type {Map<object, HTMLElement>} */
-      const opened = new Map();
+      const opened = /** @type {Map<object, HTMLElement>} */ (new Map());
 
       /** @param {number | null} index */
       function turn(index) {
@@ -66,7 +63,7 @@ export function readerLayout(client) {
         if (frame) stretch.element.append(frame.element);
       }
 
-      /** Give where a block stands. @param {import("./layout_blocks.js").Placed} block */
+      /** Give where a block stands. @param {Placed} block */
       function placeOf({ within }) {
         const box = frame?.at(within);
         const fold = folds.find((each) => each === within);
@@ -89,7 +86,7 @@ export function readerLayout(client) {
       stretch.next();
       drawPictures(0);
       const built = inSlices(groups.length, (at) => {
-        const group = /** @type {import("./layout_blocks.js").Placed[]} */ (groups[at]);
+        const group = /** @type {Placed[]} */ (groups[at]);
         const [first] = group;
         const last = group.at(-1);
         if (!first || !last) return;
@@ -109,4 +106,62 @@ export function readerLayout(client) {
 
     reveal: (_, signal) => revealMarked(element, text, signal),
   };
+}
+
+/** Make the frame of a slide, with a place for each box. @param {Wire.LayoutSlide} slide */
+function slideFrame({ ratio, boxes }) {
+  /** @type {Map<object, HTMLElement>} */
+  const places = new Map(boxes.map((box) => [box, boxOf(box)]));
+  const element = h("div", { class: "slide" }, ...places.values());
+  element.style.aspectRatio = String(ratio);
+  return {
+    element,
+    /** Give the place of a box. @param {object | undefined} box */
+    at: (box) => box && places.get(box),
+    /** Give the place of a picture. @param {number} number */
+    ofPicture: (number) => places.get(boxes.find(({ picture }) => picture === number) ?? {}),
+  };
+}
+
+/** @param {SlideBox} box */
+function boxOf({ left, top, width, height, size, picture }) {
+  const place = h("div", { class: picture === null ? "box" : "box pictured" });
+  const share = (/** @type {number} */ part) => `${100 * part}%`;
+  Object.assign(place.style, { left: share(left), top: share(top), width: share(width), minHeight: share(height) });
+  if (picture !== null) place.style.height = share(height);
+  else place.style.fontSize = `${100 * size}cqw`;
+  return place;
+}
+
+/** Make a picture; it is read once it comes near.
+ * @param {Wire.LayoutPicture} picture @param {(number: number) => Promise<Blob>} read */
+function layoutPicture({ number, alt, width, height }, read) {
+  const failed = alt ? words.viewer.pictureFailedOf({ alt }) : words.viewer.pictureFailed;
+  if (!width) return h("p", { class: "picture missing", dir: "auto" }, failed);
+  const scale = Math.min(1, WIDEST / width);
+  const canvas = h("canvas", {
+    width: Math.max(1, Math.round(width * scale)),
+    height: Math.max(1, Math.round(height * scale)),
+    role: "img",
+    "aria-label": alt || words.viewer.picture,
+  });
+  const element = h("figure", { class: "picture" }, canvas);
+  const near = new IntersectionObserver((seen) => {
+    if (!seen.some((each) => each.isIntersecting)) return;
+    near.disconnect();
+    void draw();
+  }, { rootMargin: "600px" });
+  near.observe(canvas);
+
+  async function draw() {
+    try {
+      const options = /** @type {ImageBitmapOptions} */ ({ resizeWidth: canvas.width, resizeHeight: canvas.height, resizeQuality: "high" });
+      const bitmap = await createImageBitmap(await read(number), options);
+      canvas.getContext("2d")?.drawImage(bitmap, 0, 0);
+      bitmap.close();
+    } catch {
+      element.replaceChildren(h("p", { class: "missing", dir: "auto" }, failed));
+    }
+  }
+  return element;
 }

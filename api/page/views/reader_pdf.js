@@ -5,16 +5,12 @@ import { codePoints } from "../text/offsets.js";
 import { words } from "../words/index.js";
 import { iconButton } from "./icons.js";
 import { openPdf, prepare } from "./pdf_file.js";
-import { PdfPage } from "./pdf_page.js";
-import { columnAround } from "./pdf_text.js";
-import { markedIn } from "./reader_marks.js";
+import { columnAround, PdfPage } from "./pdf_page.js";
+import { markedIn } from "./layout_text.js";
 import { drawn as drawnNext, mostMarked, scrollTo } from "./reader_stretches.js";
 
-/** @typedef {import("../text/passages.js").Passage} Passage */
-/** @typedef {import("../vendor/pdf/pdf.js").PdfDocument} PdfDocument */
 /** @typedef {import("./pdf_page.js").QuoteOnPage} QuoteOnPage */
 /** @typedef {import("./pdf_page.js").Box} Box */
-/** @typedef {import("./reader_views.js").View} View */
 
 const KEPT = 8; // pages that stay drawn when they are far away
 const SIZES = [1, 1.25, 1.5, 2, 3];
@@ -33,14 +29,10 @@ export function readerPdf(client, onFailed) {
   const element = h("div", { class: "text drawn", tabindex: 0, role: "region", "aria-label": words.reader.text }, body);
   const smaller = iconButton("dash", words.viewer.smaller, () => resize(SIZES.findLast((size) => size < zoom - 0.01)));
   const larger = iconButton("add", words.viewer.larger, () => resize(SIZES.find((size) => size > zoom + 0.01)));
-  /** @type {PdfPage[]} */
-  let pages = [];
-  /** @type {Promise<PdfDocument> | null} */
-  let opening = null;
-  /** @type {PdfDocument | null} */
-  let file = null;
-  /** @type {Wire.RawSegment[]} */
-  let segments = [];
+  let pages = /** @type {PdfPage[]} */ ([]);
+  let opening = /** @type {Promise<PdfDocument> | null} */ (null);
+  let file = /** @type {PdfDocument | null} */ (null);
+  let segments = /** @type {Wire.RawSegment[]} */ ([]);
   let documentId = "";
   /** Where quotes stand, by their offsets. @type {Map<string, Promise<Box[]>>} */
   let places = new Map();
@@ -52,8 +44,7 @@ export function readerPdf(client, onFailed) {
   let width = 0;
   let ended = new AbortController().signal;
 
-  /** @type {Map<Element, PdfPage>} */
-  const pageOf = new Map();
+  let pageOf = /** @type {Map<Element, PdfPage>} */ (new Map());
   const near = new IntersectionObserver((seen) => {
     for (const { target, isIntersecting } of seen) {
       const page = pageOf.get(target);
@@ -118,7 +109,7 @@ export function readerPdf(client, onFailed) {
     element.scrollLeft += page.sheet.getBoundingClientRect().left + size * column.left - MARGIN - element.getBoundingClientRect().left;
   }
 
-  /** @param {Passage["parts"][number]} part @param {string} quote @param {import("./reader_marks.js").Mark["kind"]} kind @returns {QuoteOnPage | null} */
+  /** @param {Passage["parts"][number]} part @param {string} quote @param {import("./layout_text.js").Mark["kind"]} kind @returns {QuoteOnPage | null} */
   function quoteOf({ segment: at, from, to }, quote, kind) {
     const segment = segments[at];
     if (!segment || segment.page_idx === null) return null;
@@ -159,24 +150,22 @@ export function readerPdf(client, onFailed) {
       segments = raw.segments;
       const opened = await opening;
       if (signal.aborted || !opened) return;
-      const [first] = await Promise.all([opened.getPage(1)]);
+      const first = await opened.getPage(1);
       if (signal.aborted) return;
       file = opened;
       const read = new Set(segments.map((segment) => segment.page_idx));
       const shape = first.getViewport({ scale: 1 });
       near.disconnect();
-      pageOf.clear();
       drawn.clear();
       pages = Array.from({ length: opened.numPages }, (_, at) => new PdfPage(at, opened.numPages, shape, read.has(at)));
-      for (const page of pages) pageOf.set(page.element, page);
-      fill(body, ...pages.map((page) => page.element));
+      pageOf = new Map(pages.map((page) => [page.element, page]));
+      fill(body, ...pageOf.keys());
       element.scrollTop = 0;
-      for (const page of pages) near.observe(page.element);
+      for (const each of pageOf.keys()) near.observe(each);
     },
 
     mark(passages, current) {
-      /** @type {Map<number, QuoteOnPage[]>} */
-      const wanted = new Map();
+      const wanted = /** @type {Map<number, QuoteOnPage[]>} */ (new Map());
       for (const passage of passages) {
         for (const part of markedIn(passage, current)) {
           const page = segments[part.segment]?.page_idx ?? -1;
@@ -207,6 +196,5 @@ export function readerPdf(client, onFailed) {
 }
 
 /** @param {Wire.PlaceBox} box @returns {Box} */
-function shareOf({ left, top, right, bottom, width, height }) {
-  return { left: left / width, top: top / height, width: (right - left) / width, height: (bottom - top) / height };
-}
+const shareOf = ({ left, top, right, bottom, width, height }) =>
+  ({ left: left / width, top: top / height, width: (right - left) / width, height: (bottom - top) / height });

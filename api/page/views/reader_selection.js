@@ -22,6 +22,7 @@ export function readerSelection(scroller, segments, ask, between = "", pin) {
   const element = h("div", { class: "asking", hidden: true }, button, pinning, tooLong);
   let dragging = false;
   let waiting = 0;
+  const later = () => (waiting ||= requestAnimationFrame(look));
   let text = "";
 
   function look() {
@@ -37,23 +38,17 @@ export function readerSelection(scroller, segments, ask, between = "", pin) {
     for (const each of [button, pinning]) if (each) each.hidden = count > MOST;
     tooLong.hidden = count <= MOST;
     fill(tooLong, tooLong.hidden ? "" : words.reader.tooLong({ most: MOST, count }));
-    stand(tooLong.hidden ? endOf(range) : scroller.getBoundingClientRect());
-  }
-
-  function later() {
-    waiting ||= requestAnimationFrame(look);
+    const end = [...range.getClientRects()].at(-1) ?? range.getBoundingClientRect();
+    stand(tooLong.hidden ? end : scroller.getBoundingClientRect());
   }
 
   /** @param {DOMRect} end */
   function stand(end) {
     const around = scroller.getBoundingClientRect();
     const top = Math.min(end.bottom, around.bottom - 3.5 * 16) - around.top + scroller.scrollTop;
-    const left = Math.min(
-      Math.max(end.right - around.left - element.offsetWidth / 2, 8),
-      scroller.clientWidth - element.offsetWidth - 8,
-    );
+    const most = scroller.clientWidth - element.offsetWidth - 8;
     element.style.insetBlockStart = `${top + 8}px`;
-    element.style.left = `${left}px`;
+    element.style.left = `${Math.min(Math.max(end.right - around.left - element.offsetWidth / 2, 8), most)}px`;
   }
 
   /** @param {string} label @param {(text: string) => void} act */
@@ -67,10 +62,8 @@ export function readerSelection(scroller, segments, ask, between = "", pin) {
   }
 
   document.addEventListener("selectionchange", later);
-  scroller.addEventListener(
-    "pointerdown",
-    (event) => (dragging = event.pointerType === "mouse" && !element.contains(/** @type {Node} */ (event.target))),
-  );
+  scroller.addEventListener("pointerdown", ({ pointerType, target }) =>
+    (dragging = pointerType === "mouse" && !element.contains(/** @type {Node} */ (target))));
   for (const type of ["pointerup", "pointercancel"]) {
     addEventListener(type, () => {
       if (dragging) later();
@@ -99,20 +92,11 @@ function partsOf(range, segments) {
   return segments.filter((segment) => range.intersectsNode(segment)).map((segment) => {
     const own = document.createRange();
     own.selectNodeContents(segment);
-    if (own.compareBoundaryPoints(Range.START_TO_START, range) < 0) own.setStart(
-      range.startContainer,
-      range.startOffset,
-    );
+    if (own.compareBoundaryPoints(Range.START_TO_START, range) < 0) own.setStart(range.startContainer, range.startOffset);
     if (own.compareBoundaryPoints(Range.END_TO_END, range) > 0) own.setEnd(range.endContainer, range.endOffset);
     const taken = own.cloneContents();
     for (const end of taken.querySelectorAll("br")) end.replaceWith("\n"); // of the lines of a PDF page
     for (const drawn of /** @type {NodeListOf<HTMLElement>} */ (taken.querySelectorAll("[data-line]"))) drawn.replaceWith(drawn.dataset.line ?? "");
     return taken.textContent ?? "";
   });
-}
-
-/** @param {Range} range */
-function endOf(range) {
-  const rects = range.getClientRects();
-  return rects[rects.length - 1] ?? range.getBoundingClientRect();
 }

@@ -6,10 +6,7 @@ import { cellsOf } from "./layout_blocks.js";
 import { LaidOutText } from "./layout_text.js";
 import { mostMarked, scrollTo } from "./reader_stretches.js";
 import { roving } from "./roving.js";
-import { lettersOf } from "./sheet_letters.js";
 
-/** @typedef {import("./layout_blocks.js").Placed} Placed */
-/** @typedef {import("./reader_views.js").View} View */
 /** @typedef {{name: string, rows: Placed[]}} Sheet */
 /** Rows that are made together, as they come near. @typedef {{element: HTMLElement, from: number, rows: Placed[], isMade: boolean}} Stretch */
 
@@ -26,10 +23,8 @@ export function readerSheets(client) {
   const scroller = h("div", { class: "text sheets", tabindex: 0, role: "region", "aria-label": words.reader.text }, grid);
   const element = h("div", { class: "workbook" }, tabs, scroller);
   let text = new LaidOutText([]);
-  /** @type {Sheet[]} */
-  let sheets = [];
-  /** @type {Stretch[]} */
-  let stretches = [];
+  let sheets = /** @type {Sheet[]} */ ([]);
+  let stretches = /** @type {Stretch[]} */ ([]);
   let shown = -1;
   /** What stands above the first row of a table. @type {Map<Placed, string[]>} */
   let letters = new Map();
@@ -59,10 +54,9 @@ export function readerSheets(client) {
     const { kind, from, to, header, anchor } = block;
     const number = /(\d+)$/.exec(anchor ?? "")?.[1] ?? "";
     const name = h("span", { class: "number", role: "rowheader", "aria-label": number && `${words.viewer.row} ${number}` }, number);
-    if (kind !== "table_row") return h("div", { class: "line", role: "row" },
-      name,
-      text.put(h("span", { class: kind, role: "cell", dir: "auto" }), from, to),
-    );
+    if (kind !== "table_row") {
+      return h("div", { class: "line", role: "row" }, name, text.put(h("span", { class: kind, role: "cell", dir: "auto" }), from, to));
+    }
     const role = header ? "columnheader" : "cell";
     const cells = cellsOf(text.text, from, to).map(([start, end]) => text.put(h("span", { role, dir: "auto" }), start, end));
     return h("div", { class: header ? "line names" : "line", role: "row" }, name, cells);
@@ -104,8 +98,7 @@ export function readerSheets(client) {
 
   /** @param {Placed[]} rows @returns {number[]} How wide each column is, in letters. */
   function widthsOf(rows) {
-    /** @type {number[]} */
-    const widths = [];
+    const widths = /** @type {number[]} */ ([]);
     for (const row of rows.filter((each) => each.kind === "table_row").slice(0, SAMPLE)) {
       cellsOf(text.text, row.from, row.to).forEach(([from, to], at) => {
         const wide = [...text.text.slice(from, Math.min(to, from + WIDEST))].reduce((sum, letter) => sum + (letter > "\u2e80" ? 2 : 1), 0);
@@ -150,16 +143,71 @@ export function readerSheets(client) {
 
 /** Divide blocks by sheets, each under its name, which is no row of it. @param {Placed[]} blocks @param {LaidOutText} text @returns {Sheet[]} */
 function sheetsOf(blocks, text) {
-  /** @type {Sheet[]} */
-  const sheets = [];
-  /** @type {number | null | undefined} */
-  let page;
-  for (const block of blocks) {
-    if (block.page_idx !== page || !sheets.length) {
-      page = block.page_idx;
-      const named = block.kind === "heading";
-      sheets.push({ name: named ? text.text.slice(block.from, block.to) : "", rows: named ? [] : [block] });
-    } else sheets.at(-1)?.rows.push(block);
+  const sheets = /** @type {Sheet[]} */ ([]);
+  for (const [at, block] of blocks.entries()) {
+    const named = block.kind === "heading";
+    if (at && blocks[at - 1]?.page_idx === block.page_idx) sheets.at(-1)?.rows.push(block);
+    else sheets.push({ name: named ? text.text.slice(block.from, block.to) : "", rows: named ? [] : [block] });
   }
   return sheets;
+}
+
+/** Where columns are, by the place of a cell in its row. @typedef {Map<number, number>} Known */
+
+/** Give the letters above each table, by its first row; none where rows have no addresses.
+ * @param {Placed[]} rows Of a sheet. @param {string} text */
+export function lettersOf(rows, text) {
+  const letters = /** @type {Map<Placed, string[]>} */ (new Map());
+  let before = { number: 0, last: 0, first: 0 };
+  for (const table of tablesIn(rows)) {
+    const known = /** @type {Known} */ (new Map());
+    let width = 0;
+    for (const row of table) {
+      const cells = cellsOf(text, row.from, row.to);
+      width = Math.max(width, cells.length);
+      const filled = cells.findIndex(([from, to]) => from < to);
+      if (filled >= 0) known.set(filled, columnOf(row));
+    }
+    const [top] = /** @type {[Placed]} */ (table);
+    const first = columnAt(known, 0);
+    // A table that is too wide goes on below with the same rows, after the column that names them.
+    const goesOn = before.number === numberOf(top) && before.first === first;
+    if (goesOn) for (let at = 1; at < width; at += 1) known.set(at, before.last + at);
+    before = { number: numberOf(top), first, last: columnAt(known, width - 1) };
+    letters.set(top, Array.from({ length: width }, (_, at) => letterOf(columnAt(known, at))));
+  }
+  return letters;
+}
+
+/** Divide rows into tables, each of rows below each other. @param {Placed[]} rows */
+function tablesIn(rows) {
+  const tables = /** @type {Placed[][]} */ ([]);
+  for (const [at, row] of rows.entries()) {
+    if (row.kind !== "table_row" || !row.anchor) continue;
+    const before = rows[at - 1];
+    const goesOn = before?.kind === "table_row" && numberOf(before) < numberOf(row) && !(row.header && !before.header);
+    if (goesOn) tables.at(-1)?.push(row);
+    else tables.push([row]);
+  }
+  return tables;
+}
+
+/** @param {Known} known @param {number} at */
+function columnAt(known, at) {
+  const nearest = [...known.keys()].sort((one, other) => one - other).reduce((best, each) => (each <= at ? each : best), Math.min(...known.keys()));
+  return (known.get(nearest) ?? 0) + at - nearest;
+}
+
+/** @param {Placed} row */
+const numberOf = ({ anchor }) => Number(/(\d+)$/.exec(anchor ?? "")?.[1] ?? 0);
+
+/** Give the place of the column that an address names, from 0. @param {Placed} row */
+function columnOf({ anchor }) {
+  const letters = /([A-Z]+)\d+$/.exec(anchor ?? "")?.[1] ?? "A";
+  return [...letters].reduce((sum, letter) => 26 * sum + letter.charCodeAt(0) - 64, 0) - 1;
+}
+
+/** @param {number} column From 0. @returns {string} */
+function letterOf(column) {
+  return (column >= 26 ? letterOf(Math.floor(column / 26) - 1) : "") + String.fromCharCode(65 + (column % 26));
 }

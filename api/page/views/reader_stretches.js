@@ -35,12 +35,8 @@ export class Stretches {
   }
 }
 
-/**
- * Bring what is marked most into sight, as soon as it is there.
- * @param {HTMLElement} scroller
- * @param {import("./layout_text.js").LaidOutText} text
- * @param {AbortSignal} signal
- */
+/** Bring what is marked most into sight, as soon as it is there.
+ * @param {HTMLElement} scroller @param {import("./layout_text.js").LaidOutText} text @param {AbortSignal} signal */
 export async function revealMarked(scroller, text, signal) {
   const start = text.currentStart;
   while ((text.leaves.at(-1)?.to ?? Infinity) <= start && !signal.aborted) await pause();
@@ -51,12 +47,8 @@ export async function revealMarked(scroller, text, signal) {
   if (target && !signal.aborted) await scrollTo(scroller, target, signal);
 }
 
-/**
- * Do something so many times; stops where the signal says so.
- * @param {number} count
- * @param {(at: number) => void} act
- * @param {AbortSignal} signal
- */
+/** Do something so many times; stops where the signal says so.
+ * @param {number} count @param {(at: number) => void} act @param {AbortSignal} signal */
 export async function inSlices(count, act, signal) {
   let until = performance.now() + SLICE;
   for (let at = 0; at < count; at += 1) {
@@ -89,14 +81,11 @@ export function drawn() {
  */
 export async function scrollTo(scroller, target, signal) {
   const stopped = new AbortController();
-  for (const type of OWN) scroller.addEventListener(
-    type,
-    () => stopped.abort(),
-    { signal: AbortSignal.any([signal, stopped.signal]), passive: true },
-  );
+  const until = { signal: AbortSignal.any([signal, stopped.signal]), passive: true };
+  for (const type of OWN) scroller.addEventListener(type, () => stopped.abort(), until);
   let still = 0;
   for (let round = 0; round < ROUNDS && still < 2; round += 1) {
-    if (signal.aborted || stopped.signal.aborted) return;
+    if (until.signal.aborted) return;
     const before = scroller.scrollTop;
     scroller.scrollTop += tooFar(scroller, target);
     still = Math.abs(scroller.scrollTop - before) < 1 ? still + 1 : 0;

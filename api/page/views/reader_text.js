@@ -11,8 +11,6 @@ import { words } from "../words/index.js";
 import { LaidOutText } from "./layout_text.js";
 import { inSlices, revealMarked, Stretches } from "./reader_stretches.js";
 
-/** @typedef {import("../text/passages.js").Passage} Passage */
-
 /** Make the part of the reader that scrolls. */
 export function readerText() {
   const body = h("div", { class: "body" });
@@ -33,7 +31,7 @@ export function readerText() {
       fill(body, instead && h("p", { class: "muted" }, instead));
     },
 
-    /** Show a text from its start; the browser draws in between. @param {import("../state/document.js").Content} content */
+    /** Show a text from its start; the browser draws in between. @param {Content} content */
     show({ document, raw: { segments } }) {
       this.clear(segments.length ? "" : words.reader.empty);
       const part = partOf(document.media_type);
@@ -52,11 +50,8 @@ export function readerText() {
       }, building.signal);
     },
 
-    /**
-     * Mark these passages, and one of them more than the others.
-     * @param {Passage[]} passages
-     * @param {Passage | null} current
-     */
+    /** Mark these passages, and one of them more than the others.
+     * @param {Passage[]} passages @param {Passage | null} current */
     mark(passages, current) {
       text.mark(passages, current);
     },

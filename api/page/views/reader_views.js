@@ -7,21 +7,6 @@ import { words } from "../words/index.js";
 import { readerSelection } from "./reader_selection.js";
 import { readerText } from "./reader_text.js";
 
-/** @typedef {import("../state/document.js").Content} Content */
-/** @typedef {import("../text/passages.js").Passage} Passage */
-/**
- * A way of showing a document.
- * @typedef {object} View
- * @property {HTMLElement} element
- * @property {HTMLElement} [scroller] What scrolls of it, if not all.
- * @property {string} [between] What stands between its parts in a text that is selected over several.
- * @property {HTMLElement[]} [tools] Buttons of its own.
- * @property {() => readonly HTMLElement[]} segments The parts that text is selected in, in order.
- * @property {(document: Wire.Document, signal: AbortSignal) => void} [prepare] Begins what takes time.
- * @property {(content: Content, signal: AbortSignal) => Promise<void>} show
- * @property {(passages: Passage[], current: Passage | null) => void} mark
- * @property {(passage: Passage, signal: AbortSignal) => Promise<void>} reveal Brings what is marked most into sight.
- */
 /** @typedef {"pdf" | "layout" | "sheets"} Kind */
 
 const OF_PDF = /Exception$|^FormatError$/; // names of what PDF.js throws
@@ -43,8 +28,7 @@ export function kindOf({ media_type: type, original }) {
  */
 export function readerViews(client, ask, pin) {
   const text = readerText();
-  /** @type {Partial<Record<Kind, Promise<View>>>} */
-  const views = {};
+  const views = /** @type {Partial<Record<Kind, Promise<View>>>} */ ({});
   const failed = h("p", { class: "fallback", role: "status", hidden: true });
   const element = h("div", { class: "views" }, failed, text.element);
   const choice = h("div", { class: "ways", role: "group", "aria-label": words.viewer.as, hidden: true });
@@ -53,16 +37,12 @@ export function readerViews(client, ask, pin) {
   const tools = h("span", { class: "tools" });
   fill(choice, asItIs, asText, tools);
   let wantsText = false; // as the reader chose last, whichever document it was
-  /** @type {Kind | null} */
-  let kind = null;
-  /** @type {Content | null} */
-  let content = null;
+  let kind = /** @type {Kind | null} */ (null);
+  let content = /** @type {Content | null} */ (null);
   /** What each view shows. @type {Map<View, Content>} */
   const showing = new Map();
-  /** @type {Passage[]} */
-  let passages = [];
-  /** @type {Passage | null} */
-  let current = null;
+  let passages = /** @type {Passage[]} */ ([]);
+  let current = /** @type {Passage | null} */ (null);
   /** @type {View} */
   let view = text;
   /** Ends when another document is shown. */
@@ -187,10 +167,8 @@ export function readerViews(client, ask, pin) {
       if (!wantsText) void made("pdf").catch(() => undefined); // what fails is told when it is needed
     },
 
-    /**
-     * Begin what takes time of a document that is about to be shown.
-     * @param {Wire.Document} document
-     */
+    /** Begin what takes time of a document that is about to be shown.
+     * @param {Wire.Document} document */
     prepare(document) {
       lasting.abort();
       lasting = new AbortController();

@@ -16,10 +16,8 @@ import { judgedBy } from "./verdicts.js";
 
 const REDRAWN_MS = 500;
 
-/**
- * Make the account of a run.
- * @returns {{element: HTMLElement, show: (turn: Turn, run: RunView | null, now: number) => void}}
- */
+/** Make the account of a run.
+ * @returns {{element: HTMLElement, show: (turn: Turn, run: RunView | null, now: number) => void}} */
 export function runAccount() {
   const said = h("span", { class: "account-sum" });
   const table = h("table");
@@ -32,12 +30,9 @@ export function runAccount() {
     h("summary", null, words.run.account.label, said),
     h("div", { class: "account-body" }, h("div", { class: "account-table" }, table), facts),
   );
-  /** @type {[Turn, RunView | null, number] | null} */
-  let last = null;
-  /** @type {RunView | null} */
-  let told = null;
-  /** @type {unknown[]} */
-  let drawn = [];
+  let last = /** @type {[Turn, RunView | null, number] | null} */ (null);
+  let told = /** @type {RunView | null} */ (null);
+  let drawn = /** @type {unknown[]} */ ([]);
 
   function draw() {
     if (!last || !element.open) return;
@@ -69,50 +64,34 @@ export function runAccount() {
 function tableOf(turn, run, going) {
   const { account, nodes } = words.run;
   const spent = spentOf(turn, run);
-  const rows = Object.entries(spent).filter(([name]) => !ASIDE.some((aside) => aside === name)).sort(([one], [other]) => rank(one) - rank(other));
+  // Steps that have words stand in the order of the graph; others come last.
+  const order = [...new Set([...Object.keys(nodes), ...Object.keys(spent)])];
+  const rows = order.filter((name) => spent[name] && !ASIDE.some((aside) => aside === name));
   const cells = (/** @type {Spent} */ { ms, calls, tokens }) =>
     [duration(ms), going ? "…" : number(calls), going ? "…" : number(tokens)].map((text) => h("td", null, text));
-  const row = (/** @type {string} */ name, /** @type {string} */ named, /** @type {Spent} */ each) =>
-    h("tr", { "data-step": name }, h("th", { scope: "row" }, named), cells(each));
+  const row = (/** @type {string} */ name, /** @type {string} */ named, /** @type {Spent | undefined} */ each) =>
+    each && h("tr", { "data-step": name }, h("th", { scope: "row" }, named), cells(each));
   const heads = [account.step, account.time, account.calls, account.tokens];
   return [
     h("thead", null, h("tr", null, heads.map((head) => h("th", { scope: "col" }, head)))),
-    h("tbody", null,
-      rows.map(([name, each]) => row(name, nodes[/** @type {keyof typeof nodes} */ (name)] ?? name, each)),
-    ),
-    h("tfoot", null,
-      row("total", account.total, total(spent)),
-      ASIDE.map((name) => spent[name] && row(name, account[name], spent[name])),
-    ),
+    h("tbody", null, rows.map((name) => row(name, nodes[/** @type {keyof typeof nodes} */ (name)] ?? name, spent[name]))),
+    h("tfoot", null, row("total", account.total, total(spent)), ASIDE.map((name) => row(name, account[name], spent[name]))),
   ];
-}
-
-/** Count a step's place among those that have words, which is the order of the graph; others come last. @param {string} name */
-function rank(name) {
-  const known = Object.keys(words.run.nodes);
-  return known.includes(name) ? known.indexOf(name) : known.length;
 }
 
 /** What each step took; while the run goes on, as far as the steps have told. @param {Turn} turn @param {RunView | null} run */
 function spentOf(turn, run) {
   const known = run && Object.keys(run.spent).length ? run.spent : turn.spent;
   if (Object.keys(known).length || !run) return known;
-  /** @type {Record<string, Spent>} */
-  const spent = {};
+  const spent = /** @type {Record<string, Spent>} */ ({});
   for (const { name, ms } of run.steps) {
     if (ms !== null) spent[name] = { calls: 0, tokens: 0, ms: (spent[name]?.ms ?? 0) + ms };
   }
   return spent;
 }
 
-/**
- * Give the facts of a run, each of which there is something to say.
- * @param {Turn} turn
- * @param {RunView | null} run
- * @param {number} now
- * @param {boolean} going
- * @returns {Fact[]}
- */
+/** Give the facts of a run, each of which there is something to say.
+ * @param {Turn} turn @param {RunView | null} run @param {number} now @param {boolean} going @returns {Fact[]} */
 function factsOf(turn, run, now, going) {
   const { account, outcomes } = words.run;
   const { answer } = turn;

@@ -1,12 +1,16 @@
 /** How an answer came about: one line that opens to the steps and what they took. */
 
+import { joinRun } from "../api/following.js";
+import { Problem } from "../api/problem.js";
 import { change, fill, h } from "../dom.js";
+import { fold, newRun } from "../state/run.js";
 import { isLive } from "../state/turns.js";
 import { doingNow, summaryOf, took } from "../text/summing.js";
 import { duration } from "../words/format.js";
 import { icon } from "./icons.js";
 import { later } from "./later.js";
-import { replayOf } from "./run_replay.js";
+
+/** @typedef {"unasked" | "fetching" | "told" | "gone"} Replayed */
 
 const TICK_MS = 500;
 /** Speaks to those who can't see the page: one for all runs, so that none talks over another.
@@ -19,13 +23,11 @@ export function runPanel(app) {
   const line = h("span", { class: "run-line" });
   const time = h("span", { class: "run-time" });
   const mark = h("span", { class: "run-mark" }, icon("next"));
-  const summary = h("summary", { onclick: choose }, mark, line, time);
+  const summary = h("summary", null, mark, line, time);
   const element = h("details", { class: "run", ontoggle: toggled, onclick: engage }, summary);
   const replay = replayOf(app, draw);
-  /** @type {ReturnType<typeof import("./run_body.js").runBody> | null} */
-  let body = null;
-  /** @type {Turn | null} */
-  let turn = null;
+  let body = /** @type {ReturnType<typeof import("./run_body.js").runBody> | null} */ (null);
+  let turn = /** @type {Turn | null} */ (null);
   let live = /** @type {boolean | null} */ (null);
   let writing = false;
   /** Whether the user wants it open; null where they have not said. */
@@ -37,17 +39,13 @@ export function runPanel(app) {
   function speak(was) {
     const said = live ? (line.textContent ?? "") : "";
     // Its end is announced with the conversation's.
-    if (said !== spoken && (live || was)) announce(said);
+    if (said !== spoken && (live || was)) fill(tuneIn(), said);
     spoken = said;
   }
 
-  function choose() {
-    chosen = !element.open;
-  }
-
   /** Nothing folds under the hand of whoever uses what is in it. @param {MouseEvent} event */
-  function engage(event) {
-    if (event.target instanceof Node && !summary.contains(event.target)) chosen = true;
+  function engage({ target }) {
+    chosen = !(target instanceof Node && summary.contains(target)) || !element.open;
   }
 
   // Where the steps would take half of what there is to see, or of what there is to read, the line alone tells of the run.
@@ -123,13 +121,51 @@ export function runPanel(app) {
 
 /** Make ready to speak; a voice that begins with its first word is often not heard. */
 function tuneIn() {
-  if (voice?.isConnected) return;
-  voice = h("p", { class: "seen-by-readers-only announcer", role: "status" });
-  document.body.append(voice);
+  voice ??= h("p", { class: "seen-by-readers-only announcer", role: "status" });
+  if (!voice.isConnected) document.body.append(voice);
+  return voice;
 }
 
-/** Say something, once; politely, after whatever is being said. @param {string} text */
-function announce(text) {
-  tuneIn();
-  if (voice) fill(voice, text);
+/** Make what reads the log of one run. @param {App} app @param {() => void} changed */
+function replayOf(app, changed) {
+  let leaving = new AbortController();
+  const replay = {
+    /** @type {Replayed} */
+    state: "unasked",
+
+    /** @param {string} runId */
+    begin(runId) {
+      if (replay.state === "unasked") void app.attempt(() => read(runId));
+    },
+
+    /** Wait no longer for what has not come yet. */
+    leave() {
+      if (replay.state === "fetching") replay.forget();
+    },
+
+    forget() {
+      leaving.abort();
+      replay.state = "unasked";
+    },
+  };
+
+  /** @param {string} runId @throws {Problem} */
+  async function read(runId) {
+    replay.forget();
+    replay.state = "fetching";
+    const { signal } = (leaving = new AbortController());
+    let run = newRun(runId);
+    try {
+      const events = joinRun(app.client, runId, { signal, onOutage: () => undefined });
+      for await (const event of events) run = fold(run, event);
+    } catch (error) {
+      if (!signal.aborted) replay.state = "unasked";
+      if (!(error instanceof Problem && error.code === "not_found")) throw error;
+    }
+    if (signal.aborted) return;
+    replay.state = run.steps.length ? "told" : "gone"; // of an old run only the end is still told
+    if (run.seq) app.conversation.recall(run);
+    else changed();
+  }
+  return replay;
 }

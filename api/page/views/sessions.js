@@ -15,30 +15,22 @@ const TYPING_MS = 200; // that a search waits for the next letter
 /** Make the part of the page where the sessions are. @param {App} app */
 export function sessionsView(app) {
   const { sessions, cursor, failure, found, answering, chosen, leaving } = app.sessions;
-  const begin = textButton("begin", leave, icon("add"), words.sessions.begin);
+  const begin = textButton("begin", () => ((location.hash = ""), app.sessionsOpen.set(false)), icon("add"), words.sessions.begin);
   const notes = textButton("quiet begin", () => showNotes(app), icon("pin"), words.notes.label);
   followNotes(app);
-  const search = h(
-    "input",
-    { type: "search", "aria-label": words.sessions.search, placeholder: words.sessions.search, oninput, onkeydown },
-  );
+  const { search: label } = words.sessions;
+  const search = h("input", { type: "search", "aria-label": label, placeholder: label, oninput, onkeydown });
   const status = h("p", { class: "session-status muted", role: "status" });
   const groups = sessionGroups(app, () => begin.focus());
   const choosing = choosingBar(app, groups.leave);
   const again = textButton("small", () => void retry(), words.page.retry);
   const failed = h("div", { class: "failed", role: "alert" });
+  const readMore = () => void (found.value ? app.sessions.findMore() : app.sessions.readMore());
   const more = textButton("quiet small more", readMore, words.sessions.more);
   const close = iconButton("close", words.page.close, () => app.sessionsOpen.set(false), "quiet drawer-only");
   const head = h("div", { class: "sessions-head" }, h("p", { class: "brand" }, words.page.name), close);
-  const top = h("div", { class: "sessions-top" },
-    head,
-    workspaceChooser(app),
-    begin,
-    notes,
-    h("div", { class: "search" }, icon("search"), search),
-    status,
-    choosing,
-  );
+  const field = h("div", { class: "search" }, icon("search"), search);
+  const top = h("div", { class: "sessions-top" }, head, workspaceChooser(app), begin, notes, field, status, choosing);
   const element = h("nav", { class: "sessions", id: "sessions", "aria-label": words.sessions.label, onkeydown: put },
     top,
     h("div", { class: "sessions-list" }, groups.element, failed, more),
@@ -54,11 +46,6 @@ export function sessionsView(app) {
     chosen.set(null);
   }
 
-  function leave() {
-    location.hash = "";
-    app.sessionsOpen.set(false);
-  }
-
   function oninput() {
     clearTimeout(typing);
     typing = setTimeout(() => void app.sessions.find(search.value.trim()), search.value.trim() ? TYPING_MS : 0);
@@ -70,10 +57,6 @@ export function sessionsView(app) {
     if (event.key !== "ArrowDown" || event.isComposing) return;
     event.preventDefault();
     /** @type {HTMLElement | null} */ (groups.element.querySelector(".session :is(a, [type=checkbox])"))?.focus();
-  }
-
-  function readMore() {
-    void (found.value ? app.sessions.findMore() : app.sessions.readMore());
   }
 
   function retry() {
@@ -90,10 +73,8 @@ export function sessionsView(app) {
       groups.show(shown, current, looked?.hits ?? null);
     }
     more.hidden = !(term ? looked?.cursor : cursor.value) || failure.value !== null;
-    fill(
-      failed,
-      failure.value && [h("p", null, words.sessions.failed), h("p", { class: "muted" }, said(failure.value)), again],
-    );
+    const why = failure.value && h("p", { class: "muted" }, said(failure.value));
+    fill(failed, why && [h("p", null, words.sessions.failed), why, again]);
     fill(status, told(term, looked));
   }
 
@@ -120,11 +101,8 @@ function choosingBar(app, leave) {
   const { chosen } = app.sessions;
   const told = h("p", { role: "status" });
   const remove = textButton("small danger", go, words.sessions.delete);
-  const bar = h("div", { class: "session-choosing", role: "group", "aria-label": words.sessions.choose, hidden: true },
-    told,
-    remove,
-    textButton("small", () => chosen.set(null), words.page.cancel),
-  );
+  const cancel = textButton("small", () => chosen.set(null), words.page.cancel);
+  const bar = h("div", { class: "session-choosing", role: "group", "aria-label": words.sessions.choose, hidden: true }, told, remove, cancel);
 
   function go() {
     const going = chosen.value ?? new Set();

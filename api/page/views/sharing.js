@@ -52,11 +52,8 @@ export function share(app, sessionId, answerId) {
 
   /** @param {Wire.Share[]} shares */
   function show(shares) {
-    fill(
-      list,
-      h("h3", null, said.existing),
-      shares.length ? h("ul", null, shares.map(row)) : h("p", { class: "muted" }, said.none),
-    );
+    const found = shares.length ? h("ul", null, shares.map(row)) : h("p", { class: "muted" }, said.none);
+    fill(list, h("h3", null, said.existing), found);
   }
 
   /** @param {Wire.Share} each */
@@ -79,9 +76,7 @@ export function share(app, sessionId, answerId) {
     });
   }
 
-  /** @param {SubmitEvent} event */
-  async function made(event) {
-    event.preventDefault();
+  async function made() {
     make.disabled = true;
     await app.attempt(async () => {
       const json = { audience: audience.value, expires_in: Number(lasts.value), ...(answerId && { message_id: answerId }) };

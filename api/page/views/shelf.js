@@ -13,36 +13,18 @@ import { pointTo } from "./answer_sources.js";
 import { iconButton } from "./icons.js";
 import { incomingView } from "./incoming.js";
 import { later } from "./later.js";
-import { addingTools } from "./shelf_adding.js";
+import { addingTools, dropTarget } from "./shelf_adding.js";
 import { shelfCollections } from "./shelf_collections.js";
-import { shelfList } from "./shelf_list.js";
-import { shelfTexts } from "./shelf_texts.js";
-import { shelfTicks } from "./shelf_ticks.js";
-import { shelfTools } from "./shelf_tools.js";
-import { dropTarget } from "./upload_drop.js";
+import { shelfList, shelfTexts } from "./shelf_list.js";
+import { shelfTicks, shelfTools } from "./shelf_tools.js";
 
 export { addingTools }; // for the first screen, which waits for no file of its own
-
-/** @typedef {{document_id: string, title: string, tokens?: number}} Known */
-/**
- * What can be done with documents from anywhere on the shelf.
- * @typedef {object} Actions
- * @property {(documents: Known[], ticked: boolean) => Promise<void>} tick
- * @property {(folder?: string) => Promise<void>} tickAll What is on show, or a folder of it.
- * @property {(document: Known, found?: Source) => void} read At what was found in its text, if anything was.
- * @property {(documents: Known[]) => Promise<void>} delete
- * @property {(document: Wire.Document) => void} about Shows its card.
- * @property {(id: string) => void} find Moves the focus to one.
- */
 
 const ADOPTED_MS = 1500; // behind all that is looked at first
 const SETTLED_MS = 300; // that the list waits for further documents before it is read anew
 
-/**
- * Put the shelf, opened and closed by `libraryOpen`, into its place.
- * @param {App} app
- * @param {HTMLElement} place Where it is to stand.
- */
+/** Put the shelf, opened and closed by `libraryOpen`, into its place.
+ * @param {App} app @param {HTMLElement} place Where it is to stand. */
 export async function shelf(app, place) {
   const documents = new Shelf(app.client, () => app.libraryChanged());
   const incoming = new Incoming(app.client, () => {
@@ -51,7 +33,7 @@ export async function shelf(app, place) {
   }, () => documents.view.value.collection);
   const collections = collectionsOf(app);
   await collections.refresh(); // they stand above the list, and would push it down
-  /** @type {Actions} */
+  /** @type {ShelfActions} */
   const actions = { tick, tickAll, read, delete: remove, about, find: (id) => list.find(id) };
   const list = shelfList(app, documents, actions);
   const sets = shelfCollections(app, documents, () => adding.menu);
@@ -62,7 +44,7 @@ export async function shelf(app, place) {
   const element = h("section", { class: "shelf", "aria-label": words.shelf.label, onkeydown },
     h("header", null, h("h2", null, words.shelf.label), count, adding.menu, close),
     adding.forms,
-    incomingView(app, incoming, documents).element,
+    incomingView(app, incoming, documents),
     tools.element,
     sets.element,
     shelfTicks(app, documents, actions, sets.put),
@@ -113,7 +95,7 @@ export async function shelf(app, place) {
     await Promise.all([documents.refresh(), documents.extent.value.known && collections.refresh()]);
   }
 
-  /** @type {Actions["tick"]} */
+  /** @type {ShelfActions["tick"]} */
   async function tick(those, ticked) {
     await app.attempt(async () => {
       if (!ticked) return app.selection.remove(...those.map((each) => each.document_id));
@@ -122,23 +104,23 @@ export async function shelf(app, place) {
     });
   }
 
-  /** @type {Actions["tickAll"]} */
+  /** @type {ShelfActions["tickAll"]} */
   async function tickAll(folder) {
     await app.attempt(async () => tick(await documents.all(folder), true));
   }
 
-  /** @type {Actions["read"]} */
+  /** @type {ShelfActions["read"]} */
   function read({ document_id, title }, found) {
     const citations = found ? [pointTo(found)] : [];
     app.read({ documentId: document_id, title, citations, at: citations.length - 1 });
   }
 
-  /** @type {Actions["about"]} */
+  /** @type {ShelfActions["about"]} */
   function about(document) {
     void later(app, () => import("./shelf_card.js"), ({ shelfCard }) => shelfCard(app, documents, actions, document));
   }
 
-  /** @type {Actions["delete"]} */
+  /** @type {ShelfActions["delete"]} */
   async function remove(those) {
     const ids = those.map((each) => each.document_id);
     const ticked = app.selection.pages.value.filter((page) => ids.includes(page.document_id));
@@ -154,7 +136,7 @@ export async function shelf(app, place) {
     });
   }
 
-  /** @param {string[]} gone @param {Known[]} ticked */
+  /** @param {string[]} gone @param {KnownDocument[]} ticked */
   async function undo(gone, ticked) {
     await app.attempt(async () => {
       const back = await documents.restore(gone);

@@ -5,9 +5,10 @@ import { fill, h } from "../dom.js";
 import { moment } from "../words/format.js";
 import { words } from "../words/index.js";
 import { openDialog } from "./dialog.js";
-import { placeList } from "./guide.js";
+import { placeList } from "./offers.js";
 import { icon, textButton } from "./icons.js";
 import { formatOf } from "./shelf_row.js";
+import { titleForm } from "./title_form.js";
 
 const LONGEST = 500;
 const WIDTH = 220; // pixels of the picture, of the layout
@@ -16,8 +17,8 @@ const FINE = 2;
 /**
  * Show the card of a document.
  * @param {App} app
- * @param {import("../state/shelf.js").Shelf} shelf
- * @param {import("./shelf.js").Actions} actions
+ * @param {Shelf} shelf
+ * @param {ShelfActions} actions
  * @param {Wire.Document} document
  */
 export async function shelfCard(app, shelf, actions, document) {
@@ -96,38 +97,25 @@ export async function shelfCard(app, shelf, actions, document) {
   }
 
   function rename() {
-    const before = document.title;
-    const head = dialog.querySelector("header h2");
-    const input = h("input", { type: "text", required: true, maxlength: LONGEST, "aria-label": said.title, dir: "auto", ".value": before });
-    const naming = h(
-      "form",
-      { class: "rename", onsubmit: save, onkeydown: (event) => event.key === "Escape" && (event.preventDefault(), back(before)) },
-      input,
-      h("button", { type: "submit", class: "primary small" }, words.collections.save),
-    );
-    head?.replaceWith(naming);
+    const button = h("button", { type: "submit", class: "primary small" }, words.collections.save);
+    const { form, input } = titleForm({ label: said.title, before: document.title, longest: LONGEST }, keep, back, button);
+    dialog.querySelector("header h2")?.replaceWith(form);
     input.select();
 
     /** @param {string} title */
     function back(title) {
-      naming.replaceWith(h("h2", null, title));
+      form.replaceWith(h("h2", null, title));
       buttons.querySelectorAll("button")[2]?.focus();
     }
+  }
 
-    /** @param {SubmitEvent} event */
-    async function save(event) {
-      event.preventDefault();
-      const title = input.value.trim();
-      if (!title || title === before) return back(before);
-      const done = await app.attempt(async () => {
-        document = { ...document, ...(await app.client.json(`api/documents/${document_id}`, { method: "PATCH", json: { title } })) };
-      });
-      if (!done) return input.focus();
+  /** @param {string} title */
+  function keep(title) {
+    return app.attempt(async () => {
+      document = { ...document, ...(await app.client.json(`api/documents/${document_id}`, { method: "PATCH", json: { title } })) };
       dialog.setAttribute("aria-label", title);
-      back(title);
       app.libraryChanged();
-      renamed = shelf.refresh();
-      await Promise.all([renamed, app.selection.check()]);
-    }
+      renamed = Promise.all([shelf.refresh(), app.selection.check()]);
+    });
   }
 }

@@ -7,20 +7,20 @@ import { menuButton } from "./menu.js";
 import { form } from "./shelf_adding.js";
 
 /** @typedef {import("../state/collections.js").Collection} Collection */
-/** @typedef {import("./menu.js").Action} Action */
 
 export const DRAGGED = "application/x-citewell-documents";
 
 /**
  * Make the part of the shelf where they stand.
  * @param {App} app
- * @param {import("../state/shelf.js").Shelf} shelf
+ * @param {Shelf} shelf
  * @param {() => HTMLElement} home Takes the focus where there is nothing here that could.
  */
 export function shelfCollections(app, shelf, home) {
   const collections = collectionsOf(app);
   const { selection } = app;
   const said = words.collections;
+  const ticked = () => selection.pages.value.filter((page) => !page.gone).map((page) => page.document_id);
   const list = h("ul", null);
   const put = menuButton(said.put, "set", () => [
     ...collections.list.value.map((each) => ({ text: each.name, act: () => fillWith(each, ticked()) })),
@@ -28,19 +28,14 @@ export function shelfCollections(app, shelf, home) {
   ]);
   put.classList.add("writes", "small");
   const head = h("summary", null, said.label);
-  const { element: naming, open } = nameForm({ focus: () => (show(), whole.hidden ? home() : head).focus() }, (collection, name, shared) => void keep(collection, name, shared));
+  const opener = { focus: () => (show(), whole.hidden ? home() : head).focus() };
+  const { element: naming, open } = nameForm(opener, (collection, name, shared) => void app.attempt(() => (collection
+    ? collections.change(collection.collection_id, { name, shared })
+    : collections.make(name, shared, ticked()))));
   const whole = h("details", { class: "collections", open: true, hidden: true }, head, list, naming);
-  collections.list.watch(show);
-  selection.collections.watch(show);
-  selection.pages.watch(() => {
-    put.hidden = !ticked().length;
-    show();
-  });
-  shelf.view.watch(show);
-  app.person.watch(show);
-
-  function ticked() {
-    return selection.pages.value.filter((page) => !page.gone).map((page) => page.document_id);
+  selection.pages.watch(() => (put.hidden = !ticked().length));
+  for (const cell of [collections.list, selection.collections, selection.pages, shelf.view, app.person]) {
+    /** @type {Cell<unknown>} */ (cell).watch(show);
   }
 
   /** Open the form for one, or for a new one. @param {Collection | null} collection */
@@ -48,12 +43,6 @@ export function shelfCollections(app, shelf, home) {
     whole.hidden = false;
     whole.open = true;
     open(collection);
-  }
-
-  /** @param {Collection | null} collection @param {string} name @param {boolean} shared */
-  async function keep(collection, name, shared) {
-    await app.attempt(() =>
-      collection ? collections.change(collection.collection_id, { name, shared }) : collections.make(name, shared, ticked()));
   }
 
   /** @param {Collection} collection @param {string[]} add */
@@ -116,15 +105,17 @@ export function shelfCollections(app, shelf, home) {
       h("span", { class: "name", dir: "auto" }, name),
       h("span", { class: "muted" }, facts.filter(Boolean).join(" · ")),
     );
-    /** @returns {Action[]} */
-    const entries = () => [
+    const own = /** @type {import("./menu.js").Action[]} */ ([
+      { text: said.edit, icon: "edit", act: () => edit(collection) },
+      { text: said.delete, icon: "trash", danger: true, act: () => void remove(collection) },
+    ]);
+    const more = menuButton(said.menu({ name }), "more", () => [
       ...(ticked().length ? [{ text: said.takeOut, act: () => void takeOut(collection) }] : []),
-      ...(yours ? [{ text: said.edit, icon: /** @type {const} */ ("edit"), act: () => edit(collection) },
-        { text: said.delete, icon: /** @type {const} */ ("trash"), danger: true, act: () => void remove(collection) }] : []),
-    ];
-    const more = menuButton(said.menu({ name }), "more", entries);
+      ...(yours ? own : []),
+    ]);
     more.classList.add("writes");
     more.hidden = !yours && !ticked().length;
+    const leave = () => change(element, { "data-over": null });
     const element = h("li", { "data-collection": collection_id, ondragover: over, ondragleave: leave, ondrop: drop }, box, look, more);
 
     /** @param {DragEvent} event */
@@ -132,10 +123,6 @@ export function shelfCollections(app, shelf, home) {
       if (!event.dataTransfer?.types.includes(DRAGGED) || element.closest(".read-only")) return;
       event.preventDefault();
       change(element, { "data-over": true });
-    }
-
-    function leave() {
-      change(element, { "data-over": null });
     }
 
     /** @param {DragEvent} event */
@@ -157,8 +144,7 @@ function nameForm(opener, sent) {
   const said = words.collections;
   const name = h("input", { type: "text", required: true, maxlength: 200, placeholder: said.name, "aria-label": said.name });
   const shared = h("input", { type: "checkbox" });
-  /** @type {Collection | null} */
-  let about = null;
+  let about = /** @type {Collection | null} */ (null);
   const made = form(opener, said.save, [name, h("label", { class: "check" }, shared, said.shared)], () => {
     if (name.value.trim()) sent(about, name.value.trim(), shared.checked);
   });

@@ -1,25 +1,24 @@
 /** The rows of the shelf: those in sight are there, thousands are not. One tab stop, and arrows from row to row. */
 
 import { change, fill, h } from "../dom.js";
-import { advice, said } from "../words/problems.js";
 import { words } from "../words/index.js";
+import { advice, said } from "../words/problems.js";
+import { pathOf } from "./answer_sources.js";
 import { textButton } from "./icons.js";
 import { shelfRow } from "./shelf_row.js";
-
-/** @typedef {import("../state/shelf.js").Shelf} Shelf */
 
 const AROUND = 6; // rows that are made beyond those in sight
 const ROW_REM = 3.5; // the height of each, as shelf.css has it
 
-/** Make the list. @param {App} app @param {Shelf} shelf @param {import("./shelf.js").Actions} actions */
+/** Make the list. @param {App} app @param {Shelf} shelf @param {ShelfActions} actions */
 export function shelfList(app, shelf, actions) {
-  /** @type {Map<number, ReturnType<typeof shelfRow>>} */
-  const shown = new Map();
+  const shown = /** @type {Map<number, ReturnType<typeof shelfRow>>} */ (new Map());
   /** The row that the focus is on, or goes to. */
   let active = 0;
   /** The row that was ticked last, where a stretch begins. */
   let anchor = 0;
   let drawing = 0;
+  const later = () => (drawing ||= requestAnimationFrame(draw));
   const body = h("div", { class: "rows", role: "rowgroup" });
   const grid = h("div", { class: "grid", role: "grid", "aria-label": words.shelf.list, "aria-multiselectable": "true" }, body);
   const state = h("div", { class: "state" });
@@ -31,6 +30,8 @@ export function shelfList(app, shelf, actions) {
   shelf.view.watch(() => {
     active = anchor = grid.scrollTop = 0;
   });
+  /** The document that the focus is on. */
+  const focused = () => [...shown.values()].find((row) => row.element.contains(document.activeElement))?.id;
   shelf.extent.watch(() => {
     const held = focused();
     tell();
@@ -38,10 +39,6 @@ export function shelfList(app, shelf, actions) {
     if (held && focused() !== held) find(held); // it stands in another place now
   });
   app.selection.pages.watch(draw);
-
-  function later() {
-    drawing ||= requestAnimationFrame(draw);
-  }
 
   function draw() {
     cancelAnimationFrame(drawing);
@@ -70,13 +67,10 @@ export function shelfList(app, shelf, actions) {
     }
   }
 
-  /** Give the document that the focus is on. */
-  function focused() {
-    return [...shown.values()].find((row) => row.element.contains(document.activeElement))?.id;
-  }
-
   /** Make a row, in the place of the one that was there, or where it stands among the others. @param {number} at @param {number} height */
   function put(at, height) {
+    /** What is dragged along with a document. @param {string} id */
+    const dragged = (id) => (app.selection.has(id) ? app.selection.pages.value.map((page) => page.document_id) : [id]);
     const row = shelfRow(actions, { ticked, onfocus, dragged }, at, shelf.row(at));
     const before = shown.get(at);
     const focused = before?.controls.findIndex((each) => each === document.activeElement) ?? -1;
@@ -117,14 +111,8 @@ export function shelfList(app, shelf, actions) {
     void actions.tick(those, on).then(draw);
   }
 
-  /** What is dragged along with a document. @param {string} id */
-  function dragged(id) {
-    return app.selection.has(id) ? app.selection.pages.value.map((page) => page.document_id) : [id];
-  }
-
   /** @param {number} at */
   function onfocus(at) {
-    if (at === active) return;
     shown.get(active)?.activate(false);
     active = at;
     shown.get(at)?.activate(true);
@@ -171,6 +159,36 @@ export function shelfList(app, shelf, actions) {
   return { element, find, /** Move the focus into the list. */ enter: () => go(active) };
 }
 
-function rowHeight() {
-  return ROW_REM * parseFloat(getComputedStyle(document.documentElement).fontSize);
+const rowHeight = () => ROW_REM * parseFloat(getComputedStyle(document.documentElement).fontSize);
+
+/** Make the part of the shelf where passages stand.
+ * @param {App} app @param {Shelf} shelf @param {ShelfActions} actions */
+export function shelfTexts(app, shelf, actions) {
+  const list = h("ul", null);
+  const element = h("section", { class: "shelf-texts", "aria-label": words.shelf.texts }, h("h3", null, words.shelf.texts), list);
+  let boxes = /** @type {Map<string, HTMLInputElement>} */ (new Map());
+  const mark = () => boxes.forEach((box, id) => (box.checked = app.selection.has(id)));
+  shelf.texts.watch((found) => {
+    boxes = new Map();
+    fill(list, found.map((source) => h("li", null, ...passage(source))));
+    element.hidden = !found.length;
+    mark();
+  });
+  app.selection.pages.watch(mark);
+
+  /** @param {Source} source */
+  function passage(source) {
+    const { document_id, title, excerpt } = source;
+    const onchange = () => void actions.tick([{ document_id, title }], box.checked).then(mark);
+    const box = h("input", { type: "checkbox", "aria-label": title, onchange });
+    boxes.set(document_id, box);
+    const heading = pathOf(source);
+    const read = h("button", { class: "quiet", dir: "auto", onclick: () => actions.read(source, source) },
+      h("span", { class: "seen-by-readers-only" }, words.shelf.readTitle({ title })),
+      h("b", null, heading ? `${title} · ${heading}` : title),
+      h("q", null, excerpt),
+    );
+    return [box, read];
+  }
+  return element;
 }

@@ -10,7 +10,7 @@ import { DRAGGED } from "./shelf_collections.js";
 
 /**
  * Make a row; another stands in its place where what it shows is another.
- * @param {import("./shelf.js").Actions} actions
+ * @param {ShelfActions} actions
  * @param {{ticked: (at: number, on: boolean, stretch: boolean) => void, onfocus: (at: number) => void,
  *   dragged: (id: string) => string[]}} told
  * @param {number} at Its number.
@@ -21,11 +21,15 @@ export function shelfRow(actions, told, at, row) {
   const folder = row && "folder" in row ? row : null;
   const { noFolder, loading, readTitle, deleteTitle, tickFolder } = words.shelf;
   const name = document ? document.title : folder ? folder.folder || noFolder : "";
+  const read = () => document && actions.read(document);
+  const erase = () => document && actions.delete([document]);
+  const tickAll = () => folder && actions.tickAll(folder.folder);
   const title = h("button", {
     class: "name", dir: "auto", disabled: !document, title: row && name, onclick: read,
     "aria-label": document ? readTitle({ title: name }) : row ? null : loading,
   }, name);
   const facts = document ? factsOf(document) : folder && words.shelf.count({ count: folder.documents });
+  const onclick = (/** @type {MouseEvent} */ { shiftKey }) => told.ticked(at, box.checked, shiftKey);
   const box = h("input", { type: "checkbox", "aria-label": name, hidden: !document, onclick });
   const about = iconButton("more", words.collections.menu({ name }), () => document && actions.about(document), "quiet small");
   const remove = iconButton("trash", words.shelf.delete, erase, "quiet small writes");
@@ -40,23 +44,6 @@ export function shelfRow(actions, told, at, row) {
   );
   const controls = [element, box, title, about, remove, all];
   for (const each of controls) each.tabIndex = -1;
-
-  /** @param {MouseEvent} event */
-  function onclick(event) {
-    told.ticked(at, box.checked, event.shiftKey);
-  }
-
-  function tickAll() {
-    if (folder) void actions.tickAll(folder.folder);
-  }
-
-  function read() {
-    if (document) actions.read(document);
-  }
-
-  function erase() {
-    if (document) void actions.delete([document]);
-  }
 
   /** Take it along, or all that are ticked where it is one of them. @param {DragEvent} event */
   function ondragstart(event) {
@@ -73,9 +60,7 @@ export function shelfRow(actions, told, at, row) {
     controls,
     /** Tell whether it shows this. @param {Row} now */
     shows(now) {
-      if (row === null || now === null) return row === now;
-      if ("document" in row) return "document" in now && JSON.stringify(row.document) === JSON.stringify(now.document);
-      return "folder" in now && row.folder === now.folder && row.documents === now.documents;
+      return row === now || JSON.stringify(row) === JSON.stringify(now);
     },
     /** @param {(id: string) => boolean} isTicked */
     tick(isTicked) {
@@ -115,7 +100,7 @@ function factsOf({ title, file_name = "", folder = "", media_type, owner, places
   const trouble = places.find((place) => place.trouble)?.trouble;
   const told = file_name.replace(/\.\w+$/, "").toLowerCase() === title.toLowerCase() ? "" : file_name;
   const site = places.some(({ kind }) => kind === "site") || media_type.includes("html");
-  const from = folder || (site && url ? hostOf(url) : "");
+  const from = folder || (site && url && URL.canParse(url) ? new URL(url).host : "");
   const when = moment(updated_at);
   // The dot between two belongs to the row's direction, not to that of either.
   const fact = (/** @type {string} */ text, /** @type {string} */ kind, /** @type {string} */ hint = text) =>
@@ -128,9 +113,4 @@ function factsOf({ title, file_name = "", folder = "", media_type, owner, places
     fact(from, "folder"),
     fact(when, "time", changed({ when })),
   ].filter((each) => each !== null);
-}
-
-/** @param {string} url */
-function hostOf(url) {
-  return URL.canParse(url) ? new URL(url).host : "";
 }

@@ -1,26 +1,21 @@
-/** What the list of documents is found, sorted, narrowed and grouped by. */
+/** What stands above the list of documents: what it is found, sorted, narrowed and grouped by, and what can be done with those that are ticked. */
 
 import { change, fill, h } from "../dom.js";
 import { MOST_GROUPS } from "../state/shelf.js";
 import { words } from "../words/index.js";
-import { icon } from "./icons.js";
+import { icon, iconButton, textButton } from "./icons.js";
+import { later } from "./later.js";
 import { formatOf } from "./shelf_row.js";
 
-/** @typedef {import("../state/shelf.js").Shelf} Shelf */
-
 const TYPING_MS = 200; // that a search waits for the next letter
+const MOST_STUDIED = 5; // documents at once
 
-/**
- * Make the field and the choices.
- * @param {Shelf} shelf
- * @param {{element: HTMLElement, enter: () => boolean}} list What the arrow down leads into.
- */
+/** Make the field and the choices.
+ * @param {Shelf} shelf @param {{element: HTMLElement, enter: () => boolean}} list What the arrow down leads into. */
 export function shelfTools(shelf, list) {
   let typing = 0;
-  const search = h(
-    "input",
-    { type: "search", "aria-label": words.shelf.search, placeholder: words.shelf.search, oninput, onkeydown },
-  );
+  const { search: label } = words.shelf;
+  const search = h("input", { type: "search", "aria-label": label, placeholder: label, oninput, onkeydown });
   const sorts = /** @type {[import("../state/shelf.js").Sort, string][]} */ (Object.entries(words.shelf.sorts));
   const sort = choice(words.shelf.sort, (value) => ({ sort: /** @type {import("../state/shelf.js").Sort} */ (value) }));
   fill(sort.select, sorts.map(([value, text]) => h("option", { value }, text)));
@@ -63,11 +58,8 @@ export function shelfTools(shelf, list) {
       offer(all, options) {
         const chosenBefore = select.value;
         whole.hidden = options.length < 2 && !chosenBefore;
-        fill(
-          select,
-          h("option", { value: "" }, all),
-          options.map(([value, text, count]) => h("option", { value, dir: "auto" }, `${text} (${count})`)),
-        );
+        const offered = options.map(([value, text, count]) => h("option", { value, dir: "auto" }, `${text} (${count})`));
+        fill(select, h("option", { value: "" }, all), offered);
         select.value = options.some(([value]) => value === chosenBefore) ? chosenBefore : "";
         if (select.value !== chosenBefore) void shelf.look(chosen(""));
       },
@@ -94,4 +86,69 @@ function nameOf({ kind, location }) {
   const kinds = /** @type {Record<string, string>} */ (words.shelf.kinds);
   const place = location.replace(/^\w+:\/\//, "").replace(/\/+$/, "");
   return `${kinds[kind] ?? kind}: ${kind === "folder" ? place.slice(place.lastIndexOf("/") + 1) : place}`;
+}
+
+/**
+ * Make the line above the list.
+ * @param {App} app
+ * @param {Shelf} shelf
+ * @param {ShelfActions} actions
+ * @param {HTMLElement} put What puts them in a collection.
+ */
+export function shelfTicks(app, shelf, actions, put) {
+  const { selection } = app;
+  const said = h("p", { class: "said", role: "status" });
+  const clear = textButton("small", () => void app.attempt(() => selection.save([], [])), words.shelf.clear);
+  clear.ariaLabel = words.shelf.clearLabel;
+  const remove = iconButton("trash", words.shelf.delete, () => void actions.delete(selection.pages.value.filter((page) => !page.gone)), "quiet small writes");
+  const all = textButton("small", () => void actions.tickAll(), words.shelf.tickAll);
+  const note = h("p", { class: "note" });
+  const lost = h("p", null);
+  const forgetGone = () => void actions.tick(selection.pages.value.filter((page) => page.gone), false);
+  const forget = textButton("small", forgetGone, words.shelf.forget);
+  const gone = h("div", { class: "gone note" }, lost, forget);
+  const element = h("div", { class: "ticks" },
+    h("div", { class: "line" }, said, clear, put, remove, all),
+    studyButtons(app), note, gone,
+  );
+  for (const cell of [selection.pages, selection.collections, shelf.summary, shelf.extent]) /** @type {Cell<unknown>} */ (cell).watch(show);
+
+  function show() {
+    const pages = selection.pages.value;
+    const there = pages.filter((page) => !page.gone);
+    const count = pages.length;
+    const sets = selection.collections.value.length;
+    const ticked = [sets ? words.collections.ticked({ count: sets }) : "", count ? words.shelf.ticked({ count }) : ""].filter(Boolean);
+    fill(said, ticked.join(" · ") || words.shelf.none);
+    clear.hidden = !ticked.length;
+    remove.hidden = !there.length;
+    all.hidden = !shelf.extent.value.total;
+    element.classList.toggle("some", ticked.length > 0);
+    const limit = shelf.summary.value?.reads_whole;
+    const tokens = there.reduce((sum, page) => sum + page.tokens, 0);
+    const tooMany = limit && there.length > limit.documents;
+    const told = tooMany ? words.shelf.searched({ most: limit.documents }) : limit && tokens > limit.tokens ? words.shelf.inPart : "";
+    fill(note, told);
+    note.hidden = !told;
+    const missing = count - there.length;
+    gone.hidden = !missing;
+    lost.textContent = missing ? words.shelf.gone({ count: missing }) : "";
+  }
+  return element;
+}
+
+/** Make the buttons of what can be made of documents, which are there while few enough are ticked. @param {App} app */
+function studyButtons(app) {
+  const there = () => app.selection.pages.value.filter((page) => !page.gone).map((page) => page.document_id);
+  /** @param {"compare" | "flashcards"} what */
+  const making = (what) => () => void later(app, () => import("./studies.js"), (studies) => studies[what](app, there()));
+  const compare = textButton("small", making("compare"), words.studies.compare);
+  const cards = textButton("small", making("flashcards"), words.studies.make);
+  const element = h("div", { class: "line studies" }, compare, cards);
+  app.selection.pages.watch(() => {
+    const count = there().length;
+    element.hidden = !count || count > MOST_STUDIED;
+    compare.hidden = count < 2;
+  });
+  return element;
 }

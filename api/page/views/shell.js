@@ -1,34 +1,78 @@
-/** The page's frame: sessions to the left, the conversation in the middle, the document that is read to the right. */
+/** The frame of the page: the line above the conversation, and below it sessions, conversation and documents. */
 
-import { h } from "../dom.js";
+import { change, h } from "../dom.js";
 import { ROOMY } from "../state/app.js";
+import { chooseTheme, theme, THEMES } from "../state/theme.js";
+import { choose, language, LANGUAGES, words } from "../words/index.js";
+import { titleOf } from "../words/titles.js";
 import { composer } from "./composer.js";
-import { connection, offlineBar } from "./connection.js";
 import { conversationView } from "./conversation.js";
+import { icon, iconButton, textButton } from "./icons.js";
 import { libraryPlace, readerPlaces } from "./later.js";
 import { lock } from "./lock.js";
-import { notices } from "./notices.js";
+import { menuButton } from "./menu.js";
+import { connection, notices, offlineBar } from "./notices.js";
 import { sessionsView } from "./sessions.js";
-import { shortcuts } from "./shortcuts.js";
-import { skips } from "./skips.js";
-import { topbar } from "./topbar.js";
+import { shortcuts, showShortcuts, skips } from "./shortcuts.js";
+import { sessionMenu } from "./taking.js";
+
+/** Make the line. @param {App} app */
+function topbar(app) {
+  const title = h("h1", { class: "title", dir: "auto" });
+  app.conversation.session.watch((session) => {
+    title.textContent = session ? titleOf(session) : words.page.name;
+    title.title = title.textContent;
+  });
+  const opener = iconButton("menu", words.sessions.open, () => app.sessionsOpen.set(true), "quiet narrow-only");
+  change(opener, { "aria-controls": "sessions" });
+  app.sessionsOpen.watch((open) => change(opener, { "aria-expanded": String(open) }));
+  const shown = h("span", { class: "wide-only" }, words.shelf.label);
+  const documents = textButton("quiet", () => app.toggleLibrary(), icon("book"), shown);
+  change(documents, { "aria-controls": "shelf" });
+  app.libraryOpen.watch((open) => change(documents, { "aria-expanded": String(open) }));
+  const menu = menuButton(words.page.menu, "settings", () => settings(app));
+  return h("header", { class: "topbar" }, opener, title, documents, sessionMenu(app), menu);
+}
+
+/** @param {App} app @returns {(import("./menu.js").Action | import("./menu.js").Choice)[]} */
+function settings(app) {
+  const { offline } = app;
+  const { themes, theme: look, language: tongue } = words.page;
+  const languages = /** @type {[typeof language, string][]} */ (Object.entries(LANGUAGES));
+  const { keep, not, label } = words.offline;
+  return [
+    {
+      label: look,
+      options: THEMES.map((each) => ({ text: themes[each], checked: each === theme(), act: () => chooseTheme(each) })),
+    },
+    ...(offline.possible ? [{
+      label,
+      options: [false, true].map((on) => ({ text: on ? keep : not, checked: on === offline.chosen, act: () => void offline.choose(on) })),
+    }] : []),
+    {
+      label: tongue,
+      options: languages.map(([lang, text]) => {
+        const checked = lang === language;
+        return { text, lang, checked, act: () => void (checked || choose(lang)) };
+      }),
+    },
+    { text: words.ways.shortcuts.open, icon: "keys", act: showShortcuts },
+    ...(app.key.value ? [{ text: words.lock.forget, icon: /** @type {const} */ ("out"), act: () => void app.forgetKey() }] : []),
+  ];
+}
 
 /** Make all that the page shows. @param {App} app @returns {Node[]} */
 export function shell(app) {
   const { place: aside, bar } = readerPlaces(app);
   const main = h("main", { class: "middle" }, topbar(app), offlineBar(app), connection(app), conversationView(app), bar, composer(app));
   const sessions = sessionsView(app);
-  const scrim = h("div", { class: "scrim", onclick });
-  function onclick() {
-    app.sessionsOpen.set(false);
-    if (!ROOMY.matches) app.hideLibrary();
-  }
+  const scrim = h("div", { class: "scrim", onclick: () => (app.sessionsOpen.set(false), ROOMY.matches || app.hideLibrary()) });
   const skip = skips(app);
   shortcuts(app);
   const documents = libraryPlace(app);
   const frame = h("div", { class: "frame" }, sessions, scrim, main, aside, documents);
   app.reading.watch((reading) => frame.classList.toggle("reading", reading !== null));
-  shelfDrawer(app, frame, [main, sessions, aside, skip], main);
+  shelfDrawer(app, frame, [main, sessions, aside, skip]);
   app.sessionsOpen.watch((open) => {
     for (const each of [main, aside, skip]) each.inert = open;
     const closing = frame.classList.contains("sessions-open") && !open;
@@ -53,26 +97,21 @@ export function shell(app) {
   return [skip, frame, notices(app), lock(app)];
 }
 
-/**
- * Show the documents beside the conversation or, where there is no room, as a drawer above all else.
- * @param {App} app
- * @param {HTMLElement} frame
- * @param {HTMLElement[]} others What can't be reached while the drawer is open.
- * @param {HTMLElement} main
- */
-function shelfDrawer(app, frame, others, main) {
+/** Show the documents beside the conversation or, where there is no room, as a drawer above all else.
+ * @param {App} app @param {HTMLElement} frame @param {HTMLElement[]} others What can't be reached while it is open: the first is the main part. */
+function shelfDrawer(app, frame, others) {
   /** What had the focus when it was opened. @type {Element | null} */
   let before = null;
   app.libraryOpen.watch((open) => {
     const drawer = open && !ROOMY.matches;
-    const opened = drawer && !frame.classList.contains("shelf-drawer");
-    const closed = !drawer && frame.classList.contains("shelf-drawer");
-    if (opened) before = document.activeElement;
+    const was = frame.classList.contains("shelf-drawer");
+    const closed = was && !drawer;
+    if (drawer && !was) before = document.activeElement;
     frame.classList.toggle("shelf-open", open);
     frame.classList.toggle("shelf-drawer", drawer);
     for (const each of others) each.inert = drawer;
     if (closed && before instanceof HTMLElement) before.focus();
-    else if (closed) main.querySelector("button")?.focus();
+    else if (closed) others[0]?.querySelector("button")?.focus();
   });
   app.reading.watch((reading) => reading && !ROOMY.matches && app.hideLibrary());
 }

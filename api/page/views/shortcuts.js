@@ -1,10 +1,11 @@
-/** Keys for the whole page: single ones, which only count outside of fields and can be turned off, and the sheet that lists them. */
+/** Keys for the whole page, the sheet that lists them, and the ways past what stands before. */
 
-import { h } from "../dom.js";
+import { change, h } from "../dom.js";
 import { words } from "../words/index.js";
 import { openDialog } from "./dialog.js";
+import { textButton } from "./icons.js";
 import { goToQuestion } from "./question_field.js";
-import { goToAnswer, goToMarker, goToSources } from "./skips.js";
+import { roving } from "./roving.js";
 
 const OFF = "citewell.keys";
 /** @type {[string[], keyof typeof words.ways.shortcuts.keys][]} */
@@ -25,7 +26,8 @@ const ROWS = [
 /** Show the sheet of all keys. */
 export function showShortcuts() {
   const { open, keys, single } = words.ways.shortcuts;
-  const box = h("input", { type: "checkbox", ".checked": usesSingleKeys(), onchange: () => useSingleKeys(box.checked) });
+  const onchange = () => (box.checked ? localStorage.removeItem(OFF) : localStorage.setItem(OFF, "off"));
+  const box = h("input", { type: "checkbox", ".checked": usesSingleKeys(), onchange });
   const rows = ROWS.map(([pressed, what]) =>
     h("div", null, h("dt", null, pressed.map((key) => h("kbd", null, key))), h("dd", null, keys[what])),
   );
@@ -55,15 +57,7 @@ export function shortcuts(app) {
   });
 }
 
-function usesSingleKeys() {
-  return localStorage.getItem(OFF) !== "off";
-}
-
-/** @param {boolean} use */
-function useSingleKeys(use) {
-  if (use) localStorage.removeItem(OFF);
-  else localStorage.setItem(OFF, "off");
-}
+const usesSingleKeys = () => localStorage.getItem(OFF) !== "off";
 
 /** Tell whether a key is for what has the focus, or for a dialog or menu that is open. @param {EventTarget | null} target */
 function isTaken(target) {
@@ -84,4 +78,54 @@ function search(app) {
   if (!(field instanceof HTMLElement)) return;
   if (field.offsetParent === null) app.sessionsOpen.set(true);
   field.focus();
+}
+
+/** Go to the latest answer. */
+function goToAnswer() {
+  const answer = [...document.querySelectorAll(".turn .answer")].at(-1);
+  if (!(answer instanceof HTMLElement)) return;
+  change(answer, { tabindex: -1 });
+  answer.focus();
+  answer.scrollIntoView({ block: "nearest" });
+}
+
+/** Go to the sources of the latest answer, which stand in its run's account. */
+function goToSources() {
+  const account = [...document.querySelectorAll(".turn")].at(-1)?.querySelector(".run");
+  if (!(account instanceof HTMLDetailsElement)) return;
+  account.open = true;
+  account.querySelector("summary")?.focus();
+}
+
+/** Go to the next marker of the conversation, or the one before. @param {1 | -1} by */
+function goToMarker(by) {
+  const markers = [...document.querySelectorAll(".turn .answer .marker")];
+  const here = document.activeElement;
+  const at = markers.findIndex((each) => each === here);
+  const behind = (/** @type {Element} */ each) => Boolean(here && here.compareDocumentPosition(each) & Node.DOCUMENT_POSITION_FOLLOWING);
+  const from = at >= 0 || !here?.closest(".turn") ? at : markers.findIndex(behind) - (by > 0 ? 1 : 0);
+  const next = at < 0 && from < 0 ? markers.at(by > 0 ? 0 : -1) : markers.at((from + by) % markers.length);
+  if (next instanceof HTMLElement) next.focus();
+}
+
+/** Make the links. @param {App} app */
+export function skips(app) {
+  const question = h("a", { class: "skip", href: "#question", onclick }, words.page.skip);
+  const answer = textButton("skip", goToAnswer, words.ways.skips.answer);
+  const sources = textButton("skip", goToSources, words.ways.skips.sources);
+  const label = words.ways.skips.label;
+  const row = h("div", { class: "skips", role: "toolbar", "aria-label": label }, question, answer, sources);
+  app.conversation.turns.watch((turns) => {
+    const last = turns.at(-1)?.answer ?? null;
+    answer.hidden = last === null || last.outcome === null;
+    sources.hidden = answer.hidden || !last?.sources.length;
+  });
+  roving(row, ".skip");
+  return h("section", { "aria-label": label }, row);
+
+  /** The address names the session, so the link must not change it. @param {Event} event */
+  function onclick(event) {
+    event.preventDefault();
+    goToQuestion();
+  }
 }

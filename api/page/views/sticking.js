@@ -17,7 +17,8 @@ export function sticking(scroller, content, tell) {
   const end = () => scroller.scrollHeight - scroller.clientHeight;
 
   function follow() {
-    const place = Math.min(end(), head?.isConnected ? placeOf(head) : Infinity);
+    const away = head?.isConnected ? head.getBoundingClientRect().top - scroller.getBoundingClientRect().top : Infinity;
+    const place = Math.min(end(), scroller.scrollTop + away);
     if (following && Math.abs(place - scroller.scrollTop) >= 1) scroller.scrollTop = place;
     note();
   }
@@ -33,24 +34,15 @@ export function sticking(scroller, content, tell) {
     tell(following && head === null ? 0 : most - top);
   }
 
-  /** @param {Element} element */
-  function placeOf(element) {
-    return scroller.scrollTop + element.getBoundingClientRect().top - scroller.getBoundingClientRect().top;
-  }
-
-  scroller.addEventListener(
-    "scroll",
-    () => {
-      // A text that has shrunk meanwhile moves up by itself; the reader does anything else.
-      const own = scroller.scrollTop === top || (!handled && end() !== most);
-      if (!own) {
-        head = null;
-        following = end() - scroller.scrollTop < NEAR && scroller.scrollTop >= top;
-      }
-      note();
-    },
-    { passive: true },
-  );
+  scroller.addEventListener("scroll", () => {
+    // A text that has shrunk meanwhile moves up by itself; the reader does anything else.
+    const own = scroller.scrollTop === top || (!handled && end() !== most);
+    if (!own) {
+      head = null;
+      following = end() - scroller.scrollTop < NEAR && scroller.scrollTop >= top;
+    }
+    note();
+  }, { passive: true });
   for (const name of ["wheel", "touchmove", "pointerdown", "keydown"]) {
     scroller.addEventListener(name, () => (handled = true), { passive: true });
   }

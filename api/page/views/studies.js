@@ -10,11 +10,8 @@ import { icon, textButton } from "./icons.js";
 import { quotesOf, written } from "./notes_entry.js";
 import { keepOver } from "./notes_place.js";
 
-/**
- * Ask by what documents are to be compared, and show them side by side: a row a point, a column a document.
- * @param {App} app
- * @param {string[]} ids Of two to five documents.
- */
+/** Ask by what documents are to be compared, and show them side by side: a row a point, a column a document.
+ * @param {App} app @param {string[]} ids Of two to five documents. */
 export function compare(app, ids) {
   const texts = words.studies;
   const { writes } = app.selection;
@@ -26,9 +23,7 @@ export function compare(app, ids) {
   const gone = keepOver(openDialog(texts.compareTitle, { class: "notes wide" }, form, status, table));
   question.focus();
 
-  /** @param {SubmitEvent} event */
-  async function asked(event) {
-    event.preventDefault();
+  async function asked() {
     button.disabled = true;
     const json = { document_ids: ids, question: question.value.trim() };
     await make(app, "api/comparisons", json, "rows", status, gone, show).finally(() => (button.disabled = false));
@@ -50,11 +45,8 @@ export function compare(app, ids) {
   }
 }
 
-/**
- * Make cards of documents, and show one after the other: a question, and behind it its answer.
- * @param {App} app
- * @param {string[]} ids Of one to five documents.
- */
+/** Make cards of documents, and show one after the other: a question, and behind it its answer.
+ * @param {App} app @param {string[]} ids Of one to five documents. */
 export async function flashcards(app, ids) {
   const texts = words.studies;
   const status = h("p", { class: "muted", role: "status" });
@@ -65,8 +57,7 @@ export async function flashcards(app, ids) {
   const before = textButton("", () => show(at - 1), icon("back"), texts.before);
   const next = textButton("", () => show(at + 1), texts.next, icon("next"));
   const answer = textButton("primary", turn, texts.show);
-  /** @type {Wire.Flashcard[]} */
-  let cards = [];
+  let cards = /** @type {Wire.Flashcard[]} */ ([]);
   let [dropped, at] = [0, 0];
   await make(app, "api/flashcards", { document_ids: ids }, "cards", status, keepOver(dialog), deal);
 

@@ -18,28 +18,24 @@ export function verdictMark(grade) {
   return h("span", { class: `verdict ${grade}` }, icon(SIGNS[grade]), words.proof.verdicts[grade]);
 }
 
-/**
- * Say why a claim has its verdict, each reason apart. What the server says in words not known here stays in English.
- * @param {{reasons: string[], why?: Wire.Why[]}} claim
- * @returns {HTMLElement[]}
- */
+/** Say why a claim has its verdict, each reason apart. What the server says in words not known here stays in English.
+ * @param {{reasons: string[], why?: Wire.Why[]}} claim @returns {HTMLElement[]} */
 function reasonTexts({ reasons, why }) {
   return sayReasons(why, reasons).map(({ text, known }) => h("span", known ? { dir: "auto" } : { lang: "en", dir: "auto" }, text));
 }
 
 /** Give what has become of a quote, if anything has. @param {Wire.Freshness | undefined} freshness @returns {Change | null} */
-export function changeOf(freshness) {
-  return freshness && freshness !== "fresh" ? freshness : null;
-}
+export const changeOf = (freshness) => (freshness && freshness !== "fresh" ? freshness : null);
 
 /** Say what a verdict means, and why a claim has it. @param {Claim} claim */
 export function verdictProof(claim) {
+  const { reasons, by, judge } = claim;
   return h(
     "div",
     { class: "passage-card why", role: "group", "aria-label": words.proof.verdicts[claim.verdict], tabindex: -1 },
     h("p", null, verdictMark(claim.verdict), " ", words.proof.means[claim.verdict]),
-    reasonList(claim),
-    decidedBy(claim),
+    reasons.length > 0 && h("ul", { class: "reasons" }, reasonTexts(claim).map((reason) => h("li", null, reason))),
+    (by || judge) && h("p", { class: "by" }, judge ? judgedBy(judge) : words.proof.compared),
   );
 }
 
@@ -48,18 +44,10 @@ export function judgedBy({ model, exam }) {
   return exam ? words.proof.judged({ model, right: exam.right, of: exam.of }) : words.proof.unexamined({ model });
 }
 
-/** Say who decided on a claim: a comparison of the texts, or a judge and how it did in its test, if it took one. @param {Claim} claim */
-function decidedBy({ by, judge }) {
-  return by || judge ? h("p", { class: "by" }, judge ? judgedBy(judge) : words.proof.compared) : null;
-}
-
-/**
- * Say below a section what is wrong with those of its claims that failed, the same reasons once.
- * @param {Claim[]} claims
- */
+/** Say below a section what is wrong with those of its claims that failed, the same reasons once.
+ * @param {Claim[]} claims */
 export function faultList(claims) {
-  /** @type {Map<string, {claim: Claim, count: number}>} */
-  const faults = new Map();
+  const faults = /** @type {Map<string, {claim: Claim, count: number}>} */ (new Map());
   for (const claim of claims) {
     if (claim.verdict !== "contradicted" && claim.verdict !== "unsupported") continue;
     const fault = [claim.verdict, ...claim.reasons].join("\n");
@@ -75,9 +63,4 @@ export function faultList(claims) {
       h("p", null, h("strong", null, word), why.flatMap((reason) => [" ", reason])),
     );
   }));
-}
-
-/** @param {Claim} claim */
-function reasonList(claim) {
-  return claim.reasons.length ? h("ul", { class: "reasons" }, reasonTexts(claim).map((reason) => h("li", null, reason))) : null;
 }

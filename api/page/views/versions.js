@@ -6,18 +6,13 @@ import { iconButton } from "./icons.js";
 
 /** Make the switch between versions. @param {App} app @param {string} label */
 export function versionSwitch(app, label) {
-  /** @type {string[]} */
-  let ids = [];
+  let ids = /** @type {string[]} */ ([]);
   let at = 0;
   const place = h("span", null);
-  const [back, next] = [step("back", words.conversation.previous, -1), step("next", words.conversation.following, 1)];
+  const go = (/** @type {number} */ to) => void app.attempt(() => app.conversation.showVersion(/** @type {string} */ (ids[to])));
+  const back = iconButton("back", words.conversation.previous, () => go(at - 1));
+  const next = iconButton("next", words.conversation.following, () => go(at + 1));
   const element = h("div", { class: "versions", role: "group", "aria-label": label }, back, place, next);
-
-  /** @param {"back" | "next"} name @param {string} title @param {number} by */
-  function step(name, title, by) {
-    const onclick = () => void app.attempt(() => app.conversation.showVersion(/** @type {string} */ (ids[at + by])));
-    return iconButton(name, title, onclick);
-  }
 
   return {
     element,

@@ -1,8 +1,9 @@
-/** What answers the next question: all documents, or those that are ticked, each to be put away; and a marked passage. */
+/** What answers the next question: which documents, the web or a marked passage, and which model. */
 
 import { change, fill, h } from "../dom.js";
+import { EXTRACTIVE } from "../state/selection.js";
 import { words } from "../words/index.js";
-import { icon, iconButton } from "./icons.js";
+import { icon, iconButton, textButton } from "./icons.js";
 
 /** @typedef {{name: string, sign: IconName, put: () => unknown}} Chosen */
 
@@ -14,11 +15,8 @@ export function documentScope(app) {
   const { selection } = app;
   const text = h("span", { class: "name", dir: "auto" });
   const lost = h("span", { class: "lost" });
-  const open = h("button", { class: "small scope", "aria-controls": "shelf", onclick: () => app.showLibrary() },
-    icon("book"),
-    text,
-    lost,
-  );
+  const open = textButton("small scope", () => app.showLibrary(), icon("book"), text, lost);
+  change(open, { "aria-controls": "shelf" });
   const clear = iconButton("close", words.selection.clear, () => {
     open.focus();
     void app.attempt(() => selection.save([], []));
@@ -96,4 +94,41 @@ function passageChip(app, passage) {
 /** @param {IconName} sign @param {HTMLElement} name @param {string} label @param {() => void} put */
 function chip(sign, name, label, put) {
   return h("li", { class: "chip" }, icon(sign), name, iconButton("close", label, put, "quiet remove"));
+}
+
+/** Make the switches and the choice of a model. @param {App} app @returns {HTMLElement[]} */
+export function selectionOptions(app) {
+  const { selection } = app;
+  const { hints, noWeb, model: label } = words.selection;
+  const named = h("span", { class: "name" });
+  const web = switchOf(app, "web", "web", named);
+  const thinking = switchOf(app, "thinking", "think", h("span", { class: "name" }, words.selection.thinking));
+  const onchange = () => selection.choose({ model: model.value });
+  const model = h("select", { class: "model", "aria-label": label, title: label, onchange });
+
+  function show() {
+    const { options, limited, thinks } = selection;
+    const missing = !selection.webOffered.value;
+    const hint = missing ? hints.noWeb : limited ? hints.limited : hints.web;
+    change(web, { "aria-pressed": String(options.value.web && !missing), disabled: missing || limited, title: hint });
+    web.classList.toggle("missing", missing);
+    fill(named, missing ? noWeb : words.selection.web);
+    change(thinking, { "aria-pressed": String(options.value.thinking), title: hints.thinking, hidden: !thinks });
+    model.value = options.value.model;
+  }
+  for (const cell of [selection.options, selection.webOffered, selection.pages]) /** @type {Cell<unknown>} */ (cell).watch(show);
+  app.models.watch((models) => {
+    selection.offer(models);
+    // The deployment's own is chosen by no name, so that another default is followed.
+    fill(model, models.map(({ id, name }, at) => h("option", { value: at ? id : "" }, id === EXTRACTIVE ? words.run.account.quotes : name)));
+    model.hidden = models.length < 2;
+    show();
+  });
+  return [web, thinking, model];
+}
+
+/** @param {App} app @param {"web" | "thinking"} option @param {IconName} sign @param {HTMLElement} name */
+function switchOf({ selection }, option, sign, name) {
+  const turn = () => selection.choose({ [option]: !selection.options.value[option] });
+  return textButton("small switch", turn, icon(sign), name, h("span", { class: "on" }, icon("check")));
 }
