@@ -13,11 +13,12 @@ import pytest
 from research.fidelity.comparison import Compared, compare, plain
 from research.fidelity.furniture import furniture_of
 from research.fidelity.measure import Measured, pages_of, table
-from research.fidelity.readers import glyphs_as_text
+from research.fidelity.readers import READERS, glyphs_as_text
 from tests.unit.placed_pdf import Placed, placed_pdf
 from tools.parsers import parse
 
 PUBLISHED = Path(__file__).parents[1] / "fixtures" / "published"
+DOCUMENTS = PUBLISHED.with_name("documents")
 _MARKUP = re.compile(r"(?m)^(?:---|title:|lang:|author:|```|\.\. |\s+:[\w-]+:).*$|\[\^\d+\]")
 MADE_OF = {
     "tower.md": ["tower_pandoc.epub", "tower_pandoc.html", "tower_pandoc.odt", "tower_pandoc.rst", "tower_office.html"],
@@ -43,6 +44,15 @@ def test_a_published_file_holds_the_numbers_and_words_of_its_source(source: str,
     assert (found.numbers_lost, found.flattened) == (0, 0), found.examples
     assert found.words_lost == 0, found.examples
     assert found.in_order >= 0.8 * found.ordered  # notes go to the end
+
+
+@pytest.mark.parametrize("name", ["prices.xlsx", "prices.ods", "holidays_vi.ods", "stock_zh.xlsx"])
+def test_a_workbook_holds_its_cells_as_they_are_stored(name: str) -> None:
+    path = DOCUMENTS / name
+    _, read = READERS[path.suffix]["stored"]
+    found = compare(pages_of(parse(path.read_bytes(), name=name)), {"stored": [read(path)]})
+    assert found.words
+    assert found.words_lost == 0, found.examples
 
 
 @pytest.mark.parametrize("suffix", ["html", "md"])

@@ -13,7 +13,6 @@ from typing import Any
 from graph.errors import UnreadableDocument
 from tools.parsers.archives import xml_of
 from tools.parsers.canonical_text import CanonicalText, Parsed
-from tools.parsers.docx_styles import whole_number
 from tools.parsers.odf import (
     CHART,
     DRAW,
@@ -34,6 +33,7 @@ from tools.parsers.odf import (
 )
 from tools.parsers.office_flow import Flow, Paragraph, Role, Spoken, Table, TableCell, TableRow
 from tools.parsers.office_formulas import said_mathml
+from tools.parsers.office_package import whole_number
 from tools.parsers.pptx import NOTES
 from tools.parsers.shape_order import Place, around, as_seen
 
