@@ -210,6 +210,12 @@ def _mupdf(path: Path) -> str:
     return glyphs_as_text(_says("mutool", "draw", "-F", "stext", path))
 
 
+def _whole_pages(path: Path) -> str:
+    """Return the text of a PDF of slides, also what runs over the lower edge of one."""
+    path.write_bytes(re.sub(rb"/MediaBox\s*\[\s*0 0 ", b"/MediaBox[0 -9999 ", path.read_bytes()))
+    return _mupdf(path).replace(PAGE, "\n")
+
+
 def glyphs_as_text(stext: str) -> str:
     """Return the text of MuPDF's glyphs, with marks where smaller ones stand above or below the line they follow."""
     return "".join(_glyphs(stext))
@@ -258,7 +264,7 @@ def _moved(down: float, size: float, line_size: float) -> str:
 _TEXT = _Office("txt:Text (encoded):UTF8", _plain)
 _DECK: dict[str, tuple[str, Read]] = {  # pages show the numbers of lists, which the XML does not hold
     "office-flat": ("soffice", _Office("fodp", _slides)),
-    "office-pages": ("soffice", _Office(_WITH_NOTES, lambda path: _mupdf(path).replace(PAGE, "\n"))),
+    "office-pages": ("soffice", _Office(_WITH_NOTES, _whole_pages)),
 }
 _SHEET: dict[str, tuple[str, Read]] = {
     "office": ("soffice", _Office(_SHOWN, _cells)),
