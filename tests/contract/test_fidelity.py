@@ -79,6 +79,12 @@ def test_what_is_lost_made_up_and_flattened_is_counted() -> None:
     assert found.examples["flattened"] == ["2^112 as 2112 (p1)"]
 
 
+def test_a_reader_that_tells_a_fraction_apart_may_have_the_joined_number_too() -> None:
+    told = {"a": ["Of 1/10 of it."], "b": ["110. Of 1/10 of it."]}
+    assert not compare(["110. Of 1/10 of it."], told).flattened
+    assert compare(["110. Of 110 of it."], told).flattened == 1
+
+
 def test_a_word_at_a_lines_end_may_be_whole_or_divided() -> None:
     assert not compare(["a mainland town"], {"a": ["a main-\nland town"]}).words_lost
     assert not compare(["a main-\nland town"], {"a": ["a mainland town"]}).words_made_up
