@@ -17,6 +17,7 @@ import zipfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
+from decimal import Decimal
 from pathlib import Path
 from typing import ClassVar
 from xml.etree import ElementTree
@@ -128,6 +129,7 @@ def _cells(path: Path) -> str:
     return "\n".join(" | ".join(row) for row in csv.reader(io.StringIO(_plain(path))))
 
 
+_ODF_OFFICE = "{urn:oasis:names:tc:opendocument:xmlns:office:1.0}"
 _ODF_TEXT = "{urn:oasis:names:tc:opendocument:xmlns:text:1.0}"
 _ODF_SIGNS = {
     f"{_ODF_TEXT}line-break": "\n",
@@ -139,7 +141,7 @@ _ODF_SIGNS = {
 
 def _slides(path: Path) -> str:
     """Return the paragraphs of a flat OpenDocument presentation, without those of its masters."""
-    body = ElementTree.parse(path).getroot().find(".//{urn:oasis:names:tc:opendocument:xmlns:office:1.0}body")
+    body = ElementTree.parse(path).getroot().find(f".//{_ODF_OFFICE}body")
     paragraphs = (
         [] if body is None else [each for each in body.iter() if each.tag in (f"{_ODF_TEXT}p", f"{_ODF_TEXT}h")]
     )
@@ -170,18 +172,21 @@ def _stored_xlsx(path: Path) -> str:
 
 def _stored_cell(cell: ElementTree.Element, strings: list[str]) -> str:
     said = "".join(part.text or "" for part in cell.iter() if part.tag in (f"{_XLSX}v", f"{_XLSX}t"))
-    return strings[int(said)] if cell.get("t") == "s" and said else said
+    if cell.get("t") == "s" and said:
+        return strings[int(said)]
+    return f"{Decimal(f'{float(said):.15g}'):f}" if said and cell.get("t", "n") == "n" else said
 
 
 def _stored_ods(path: Path) -> str:
-    """Return the cells as they are stored, those that repeat as often as they are shown."""
+    """Return the cells as they are stored, dates in ISO 8601, those that repeat as often as they are shown."""
     with zipfile.ZipFile(path) as book:
         root = ElementTree.fromstring(book.read("content.xml"))
     lines: list[str] = []
     for row in root.iter(f"{_ODF_TABLE}table-row"):
         cells: list[str] = []
         for cell in row:
-            said = " ".join("".join(_said(words)) for words in cell.findall(f"{_ODF_TEXT}p"))
+            words = " ".join("".join(_said(each)) for each in cell.iter(f"{_ODF_TEXT}p"))
+            said = cell.get(f"{_ODF_OFFICE}date-value") or words
             cells += [said] * _times(cell, "columns", said)
         lines += [" | ".join(cells)] * _times(row, "rows", "".join(cells))
     return "\n".join(lines)

@@ -32,10 +32,11 @@ _POINTS = {"cm": 72 / 2.54, "mm": 72 / 25.4, "in": 72.0, "pc": 12.0, "px": 0.75}
 _MOST_SPACES = 1_000
 _LONGEST_MARKER = 60  # characters before and after a number
 _NO_STYLE = etree.Element("none")
-_SHAPES = frozenset(
+SHAPES = frozenset(
     DRAW + tag
-    for tag in ("frame", "custom-shape", "g", "rect", "ellipse", "text-box", "caption", "a", "line", "polygon")
-)
+    for tag in ("frame", "text-box", "custom-shape", "g", "a", "rect", "ellipse", "circle", "line", "polyline",
+                "polygon", "regular-polygon", "path", "connector", "measure", "caption")
+)  # fmt: skip
 _UNREAD = frozenset([f"{TEXT}ruby-text", f"{TEXT}hidden-text", f"{TEXT}note", f"{TEXT}page-number", f"{OFFICE}forms"])
 _DRAWN = frozenset(DRAW + tag for tag in ("object", "object-ole", "image"))
 _COUNTING = tuple(f"{TEXT}page-{what}" for what in ("number", "count", "continuation"))
@@ -278,7 +279,7 @@ def _is_unread(element: Any, styles: OpenStyles, said: Spoken, drawn: Callable[[
     if tag == f"{OFFICE}annotation":
         said.comments += 1
         return True
-    if tag in _SHAPES:
+    if tag in SHAPES:
         if is_drawn(element):
             said.line.say_formula(drawn(element) or "")
         else:

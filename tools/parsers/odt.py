@@ -19,6 +19,7 @@ from tools.parsers.odf import (
     HREF,
     OFFICE,
     PRESENTATION,
+    SHAPES,
     SVG,
     TABLE,
     TEXT,
@@ -45,11 +46,8 @@ _INDEXES = frozenset(
         *(f"{TEXT}{kind}-index" for kind in ("illustration", "table", "object", "user", "alphabetical")),
     ]
 )
-_WRAPPERS = frozenset(
-    [
-        *(TEXT + tag for tag in ("section", "index-body", "index-title", "bibliography", "numbered-paragraph")),
-        *(DRAW + tag for tag in ("frame", "text-box", "custom-shape", "g", "rect", "ellipse", "caption", "a")),
-    ]
+_WRAPPERS = SHAPES.union(
+    TEXT + tag for tag in ("section", "index-body", "index-title", "bibliography", "numbered-paragraph")
 )
 _ROWS = frozenset(TABLE + tag for tag in ("table-header-rows", "table-rows", "table-row-group"))
 _DEEPEST = 12  # tables and text boxes within each other
