@@ -12,17 +12,7 @@ from typing import Any
 from lxml import etree
 
 from tools.parsers.canonical_text import CanonicalText, Parsed
-from tools.parsers.docx_styles import (
-    Numbering,
-    Style,
-    Styles,
-    W,
-    child_value,
-    first,
-    shift,
-    switch,
-    symbol,
-)
+from tools.parsers.docx_styles import Numbering, Style, Styles, W, child_value, first, shift, switch, symbol
 from tools.parsers.numerals import in_form
 from tools.parsers.office_charts import DRAWN, Drawings
 from tools.parsers.office_flow import PAGE, PAGE_FIELDS, TAB, Flow, Paragraph, Spoken, Table, TableCell, TableRow
