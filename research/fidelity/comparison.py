@@ -204,24 +204,24 @@ def _near(at: int, count: int) -> list[int]:
 
 
 def _flattened(found: Compared, ours: list[str], others: dict[str, list[str]]) -> int:
-    """Count what a reader sees as two figures, one raised or lowered, or as a fraction, and ours as one number."""
-    most = 0
-    for pages in others.values():
-        flat = 0
-        for at, page in enumerate(pages):
-            pairs = {
-                (first + ("-" if sign else "") + second, f"{first}{mark.strip()}{sign}{second}")
-                for first, mark, sign, second in _RAISED.findall(page)
-            }
-            for joined, apart in pairs:
-                alone = re.compile(rf"(?<![\w.,-]){joined}(?!\w)")
-                here = len(alone.findall(ours[at])) - len(alone.findall(page))
-                near = sum(len(alone.findall(pages[other])) for other in _near(at, len(pages)))
-                if here > near:
-                    flat += here - near
-                    found.note("flattened", f"{apart} as {joined}", at + 1, here - near)
-        most = max(most, flat)
-    return most
+    """Count what readers see as two figures, one raised or lowered, or as a fraction, and ours as one number.
+
+    Of the readers that tell the two apart, one that has the joined number as often says that ours is right.
+    """
+    flat = 0
+    for at, page in enumerate(ours):
+        apart: dict[tuple[str, str], list[list[str]]] = {}
+        for pages in others.values():
+            for first, mark, sign, second in set(_RAISED.findall(pages[at])):
+                joined = first + ("-" if sign else "") + second
+                apart.setdefault((joined, f"{first}{mark.strip()}{sign}{second}"), []).append(pages)
+        for (joined, shown), readers in apart.items():
+            alone = re.compile(rf"(?<![\w.,-]){joined}(?!\w)")
+            told = max(sum(len(alone.findall(pages[by])) for by in (at, *_near(at, len(ours)))) for pages in readers)
+            if (count := len(alone.findall(page)) - told) > 0:
+                flat += count
+                found.note("flattened", f"{shown} as {joined}", at + 1, count)
+    return flat
 
 
 def _order(ours: list[str], others: list[str]) -> tuple[int, int]:

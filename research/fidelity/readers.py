@@ -13,9 +13,11 @@ import re
 import shutil
 import subprocess
 import tempfile
+import zipfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
+from decimal import Decimal
 from pathlib import Path
 from typing import ClassVar
 from xml.etree import ElementTree
@@ -26,10 +28,12 @@ _AT_ONCE = 40  # files of one start of LibreOffice
 _SHOWN, _RAW = (
     f"csv:Text - txt - csv (StarCalc):44,34,76,1,,0,false,true,{shown},false,false,-1" for shown in ("true", "false")
 )
+_WITH_NOTES = 'pdf:impress_pdf_Export:{"ExportNotesPages":{"type":"boolean","value":"true"}}'
 _TEXT_OF_PAGE = (
     "<script>addEventListener('load', () => {"
     "const shown = document.body.innerText; document.documentElement.textContent = shown })</script>"
 )
+_BROKEN = (ElementTree.ParseError, zipfile.BadZipFile)
 Read = Callable[[Path], str]
 
 
@@ -41,7 +45,7 @@ def readings(path: Path, kept: Path) -> dict[str, list[str]]:
         if name not in known and (not program or shutil.which(program)):
             try:
                 known[name] = read(path)
-            except (OSError, subprocess.SubprocessError, LookupError, ValueError, ElementTree.ParseError):
+            except (OSError, subprocess.SubprocessError, LookupError, ValueError, *_BROKEN):
                 known[name] = ""  # this reader can't read it
     kept.mkdir(parents=True, exist_ok=True)
     place.write_text(json.dumps(known))
@@ -105,8 +109,12 @@ def _written(file: Path) -> int:
 
 
 def wait(paths: Iterable[Path], kept: Path) -> None:
-    """Note files that will be read, of which LibreOffice has no reading kept yet."""
-    _Office.waiting = [path for path in paths if not any(name.startswith("office") for name in _known(path, kept)[0])]
+    """Note files that will be read, of which readings by LibreOffice are not kept yet."""
+    _Office.waiting = [path for path in paths if _by_office(path) - _known(path, kept)[0].keys()]
+
+
+def _by_office(path: Path) -> set[str]:
+    return {name for name, (program, _) in READERS.get(path.suffix.lower(), {}).items() if program == "soffice"}
 
 
 def _plain(path: Path) -> str:
@@ -121,6 +129,7 @@ def _cells(path: Path) -> str:
     return "\n".join(" | ".join(row) for row in csv.reader(io.StringIO(_plain(path))))
 
 
+_ODF_OFFICE = "{urn:oasis:names:tc:opendocument:xmlns:office:1.0}"
 _ODF_TEXT = "{urn:oasis:names:tc:opendocument:xmlns:text:1.0}"
 _ODF_SIGNS = {
     f"{_ODF_TEXT}line-break": "\n",
@@ -132,7 +141,7 @@ _ODF_SIGNS = {
 
 def _slides(path: Path) -> str:
     """Return the paragraphs of a flat OpenDocument presentation, without those of its masters."""
-    body = ElementTree.parse(path).getroot().find(".//{urn:oasis:names:tc:opendocument:xmlns:office:1.0}body")
+    body = ElementTree.parse(path).getroot().find(f".//{_ODF_OFFICE}body")
     paragraphs = (
         [] if body is None else [each for each in body.iter() if each.tag in (f"{_ODF_TEXT}p", f"{_ODF_TEXT}h")]
     )
@@ -143,6 +152,48 @@ def _said(paragraph: ElementTree.Element) -> Iterator[str]:
     for each in paragraph.iter():
         yield _ODF_SIGNS.get(each.tag, each.text or "")
         yield (each.tail or "") if each is not paragraph else ""
+
+
+_XLSX = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
+_ODF_TABLE = "{urn:oasis:names:tc:opendocument:xmlns:table:1.0}"
+_MOST_REPEATED = 1000  # rows or cells
+
+
+def _stored_xlsx(path: Path) -> str:
+    """Return the cells as they are stored: LibreOffice counts random ones, dates and pivot tables anew."""
+    with zipfile.ZipFile(path) as book:
+        parts = {name: ElementTree.fromstring(book.read(name)) for name in book.namelist() if name.endswith(".xml")}
+    held = parts.get("xl/sharedStrings.xml", ElementTree.Element("sst"))
+    strings = ["".join(part.text or "" for part in item.iter(f"{_XLSX}t")) for item in held]
+    sheets = [root for name, root in parts.items() if name.startswith("xl/worksheets/")]
+    rows = (row for sheet in sheets for row in sheet.iter(f"{_XLSX}row"))
+    return "\n".join(" | ".join(_stored_cell(cell, strings) for cell in row) for row in rows)
+
+
+def _stored_cell(cell: ElementTree.Element, strings: list[str]) -> str:
+    said = "".join(part.text or "" for part in cell.iter() if part.tag in (f"{_XLSX}v", f"{_XLSX}t"))
+    if cell.get("t") == "s" and said:
+        return strings[int(said)]
+    return f"{Decimal(f'{float(said):.15g}'):f}" if said and cell.get("t", "n") == "n" else said
+
+
+def _stored_ods(path: Path) -> str:
+    """Return the cells as they are stored, dates in ISO 8601, those that repeat as often as they are shown."""
+    with zipfile.ZipFile(path) as book:
+        root = ElementTree.fromstring(book.read("content.xml"))
+    lines: list[str] = []
+    for row in root.iter(f"{_ODF_TABLE}table-row"):
+        cells: list[str] = []
+        for cell in row:
+            words = " ".join("".join(_said(each)) for each in cell.iter(f"{_ODF_TEXT}p"))
+            said = cell.get(f"{_ODF_OFFICE}date-value") or words
+            cells += [said] * _times(cell, "columns", said)
+        lines += [" | ".join(cells)] * _times(row, "rows", "".join(cells))
+    return "\n".join(lines)
+
+
+def _times(element: ElementTree.Element, what: str, said: str) -> int:
+    return min(int(element.get(f"{_ODF_TABLE}number-{what}-repeated", 1)), _MOST_REPEATED) if said else 1
 
 
 def _browser(path: Path) -> str:
@@ -162,6 +213,12 @@ _PIECE = re.compile(
 
 def _mupdf(path: Path) -> str:
     return glyphs_as_text(_says("mutool", "draw", "-F", "stext", path))
+
+
+def _whole_pages(path: Path) -> str:
+    """Return the text of a PDF of slides, also what runs over the lower edge of one."""
+    path.write_bytes(re.sub(rb"/MediaBox\s*\[\s*0 0 ", b"/MediaBox[0 -9999 ", path.read_bytes()))
+    return _mupdf(path).replace(PAGE, "\n")
 
 
 def glyphs_as_text(stext: str) -> str:
@@ -209,7 +266,11 @@ def _moved(down: float, size: float, line_size: float) -> str:
     return "^" if down < 0 else "_"
 
 
-_TEXT, _FLAT = _Office("txt:Text (encoded):UTF8", _plain), _Office("fodp", _slides)
+_TEXT = _Office("txt:Text (encoded):UTF8", _plain)
+_DECK: dict[str, tuple[str, Read]] = {  # pages show the numbers of lists, which the XML does not hold
+    "office-flat": ("soffice", _Office("fodp", _slides)),
+    "office-pages": ("soffice", _Office(_WITH_NOTES, _whole_pages)),
+}
 _SHEET: dict[str, tuple[str, Read]] = {
     "office": ("soffice", _Office(_SHOWN, _cells)),
     "office-raw": ("soffice", _Office(_RAW, _cells)),
@@ -224,10 +285,10 @@ READERS: dict[str, dict[str, tuple[str, Read]]] = {
         f".{kind}": {"pandoc": ("pandoc", _pandoc(kind)), "office": ("soffice", _TEXT)}
         for kind in ("docx", "odt", "rtf")
     },
-    ".pptx": {"office-flat": ("soffice", _FLAT)},
-    ".odp": {"office-flat": ("soffice", _FLAT)},
-    ".xlsx": _SHEET,
-    ".ods": _SHEET,
+    ".pptx": _DECK,
+    ".odp": _DECK,
+    ".xlsx": {**_SHEET, "stored": ("", _stored_xlsx)},
+    ".ods": {**_SHEET, "stored": ("", _stored_ods)},
     ".csv": {"file": ("", _cells)},
     ".epub": {
         "pandoc": ("pandoc", _pandoc("epub")),

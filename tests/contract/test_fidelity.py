@@ -13,11 +13,12 @@ import pytest
 from research.fidelity.comparison import Compared, compare, plain
 from research.fidelity.furniture import furniture_of
 from research.fidelity.measure import Measured, pages_of, table
-from research.fidelity.readers import glyphs_as_text
+from research.fidelity.readers import READERS, glyphs_as_text
 from tests.unit.placed_pdf import Placed, placed_pdf
 from tools.parsers import parse
 
 PUBLISHED = Path(__file__).parents[1] / "fixtures" / "published"
+DOCUMENTS = PUBLISHED.with_name("documents")
 _MARKUP = re.compile(r"(?m)^(?:---|title:|lang:|author:|```|\.\. |\s+:[\w-]+:).*$|\[\^\d+\]")
 MADE_OF = {
     "tower.md": ["tower_pandoc.epub", "tower_pandoc.html", "tower_pandoc.odt", "tower_pandoc.rst", "tower_office.html"],
@@ -45,6 +46,15 @@ def test_a_published_file_holds_the_numbers_and_words_of_its_source(source: str,
     assert found.in_order >= 0.8 * found.ordered  # notes go to the end
 
 
+@pytest.mark.parametrize("name", ["prices.xlsx", "prices.ods", "holidays_vi.ods", "stock_zh.xlsx"])
+def test_a_workbook_holds_its_cells_as_they_are_stored(name: str) -> None:
+    path = DOCUMENTS / name
+    _, read = READERS[path.suffix]["stored"]
+    found = compare(pages_of(parse(path.read_bytes(), name=name)), {"stored": [read(path)]})
+    assert found.words
+    assert found.words_lost == 0, found.examples
+
+
 @pytest.mark.parametrize("suffix", ["html", "md"])
 def test_raised_and_lowered_figures_of_markup_are_not_flattened(suffix: str) -> None:
     markup = re.sub(r"_(\d+)", r"<sub>\1</sub>", re.sub(r"\^(\d+)", r"<sup>\1</sup>", SHOWN))
@@ -67,6 +77,12 @@ def test_what_is_lost_made_up_and_flattened_is_counted() -> None:
     assert (found.numbers_lost, found.numbers_made_up, found.flattened) == (1, 1, 1)
     assert (found.words, found.words_lost, found.words_made_up) == (3, 0, 0)
     assert found.examples["flattened"] == ["2^112 as 2112 (p1)"]
+
+
+def test_a_reader_that_tells_a_fraction_apart_may_have_the_joined_number_too() -> None:
+    told = {"a": ["Of 1/10 of it."], "b": ["110. Of 1/10 of it."]}
+    assert not compare(["110. Of 1/10 of it."], told).flattened
+    assert compare(["110. Of 110 of it."], told).flattened == 1
 
 
 def test_a_word_at_a_lines_end_may_be_whole_or_divided() -> None:

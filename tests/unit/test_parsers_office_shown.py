@@ -459,3 +459,14 @@ def test_of_two_readings_the_one_that_the_file_has(
     places: list[tuple[int, int, int, int] | None], order: list[int]
 ) -> None:
     assert as_seen([Place(*each) if each is not None else None for each in places]) == order
+
+
+SHAPES = ("custom-shape", "rect", "ellipse", "circle", "line", "polyline", "polygon", "regular-polygon", "path")
+
+
+@pytest.mark.parametrize("shape", [*SHAPES, "connector", "measure", "caption"])
+def test_words_in_a_shape_of_open_document_are_read(shape: str) -> None:
+    drawn = f"<draw:{shape}><text:p>Lamp 7</text:p></draw:{shape}>"
+    assert "Lamp 7" in read_open("presentation", f"<draw:page><draw:g>{drawn}</draw:g></draw:page>").text
+    text = read_open("text", f"<text:p>It is lit by {drawn} at dusk.</text:p>").text
+    assert text == "It is lit by at dusk.\n\nLamp 7"

@@ -197,3 +197,13 @@ def test_every_letter_of_a_page_is_in_the_text_once(first: list[list[Placed]], s
         shown = [line.text for at in range(len(document)) for line in read_page(document, at).lines]
     text = parse(data, name="x.pdf").text
     assert Counter(filter(str.isalnum, text)) == Counter(filter(str.isalnum, "".join(shown)))
+
+
+@pytest.mark.parametrize("x", [72, 300, 560])
+def test_a_line_without_spaces_is_read_as_far_as_the_page_shows_it(x: float) -> None:
+    whole = "abcdefghij" * 12
+    parsed = read([*column(72, 760, PROSE), Placed(x, 600, whole, "code"), Placed(-30, 500, "abcdefghij", "code")])
+    seen = [text for _, text in blocks(parsed) if text in whole]
+    shown = -(-(595 - x) // 6)  # letters of 6 points, of which the last reaches over the edge
+    assert [abs(len(text) - count) <= 1 for text, count in zip(seen, (shown, 5), strict=True)] == [True, True]
+    assert [told.startswith("2 words") for told in parsed.left_out] == [True]

@@ -20,7 +20,7 @@ from tools.parsers.canonical_text import Block, composed, storable
 from tools.parsers.parser_registry import ARCHIVE
 from tools.retrieval.segmenting import SegmentSize
 
-HASH_EPOCH = b"6"  # raise it when parsing or segmenting changes: re-ingestion then segments every document again
+HASH_EPOCH = b"7"  # raise it when parsing or segmenting changes: re-ingestion then segments every document again
 MOST_METADATA_BYTES = 16_384
 MOST_METADATA_DEPTH = 20  # replies and messages hold it some levels deeper, and no reader of JSON goes on without end
 MOST_CHARACTERS = {"title": 500, "slug": 500, "url": 2000, "source_type": 100, "owner": 200, "name": 1000}

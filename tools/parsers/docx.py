@@ -12,23 +12,12 @@ from typing import Any
 from lxml import etree
 
 from tools.parsers.canonical_text import CanonicalText, Parsed
-from tools.parsers.docx_styles import (
-    Numbering,
-    Style,
-    Styles,
-    W,
-    child_value,
-    first,
-    in_form,
-    shift,
-    switch,
-    symbol,
-    whole_number,
-)
+from tools.parsers.docx_styles import Numbering, Style, Styles, W, child_value, first, shift, switch, symbol
+from tools.parsers.numerals import in_form
 from tools.parsers.office_charts import DRAWN, Drawings
 from tools.parsers.office_flow import PAGE, PAGE_FIELDS, TAB, Flow, Paragraph, Spoken, Table, TableCell, TableRow
 from tools.parsers.office_formulas import OMATH, said_formula
-from tools.parsers.office_package import FALLBACK, REL, Package, open_package
+from tools.parsers.office_package import FALLBACK, REL, Package, open_package, whole_number
 from tools.parsers.raised_text import RAISED, ShiftedText
 
 _P, _TBL, _R, _T, _TC, _TR = (W + tag for tag in ("p", "tbl", "r", "t", "tc", "tr"))

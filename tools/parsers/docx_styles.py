@@ -5,7 +5,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from tools.parsers.numerals import in_form
 from tools.parsers.office_flow import BULLET, Role
+from tools.parsers.office_package import whole_number
 from tools.parsers.raised_text import LOWERED, NOTE, RAISED
 
 W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
@@ -28,8 +30,6 @@ _ROLES: tuple[tuple[re.Pattern[str], Role], ...] = (
 _HEADING = re.compile(r"heading (\d)")
 OF_TABLES = ("table", "table caption", "tablecaption")  # names of styles
 _T = TypeVar("_T")
-_ROMAN = ((1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l"), (40, "xl"), (10, "x"),
-          (9, "ix"), (5, "v"), (4, "iv"), (1, "i"))  # fmt: skip
 _SYMBOLS = {  # signs of the fonts that have an order of their own
     "symbol": {
         **dict(zip(b"ABCDEFGHIKLMNOPQRSTUWXYZ", "ΑΒΧΔΕΦΓΗΙΚΛΜΝΟΠΘΡΣΤΥΩΞΨΖ", strict=True)),
@@ -39,7 +39,6 @@ _SYMBOLS = {  # signs of the fonts that have an order of their own
     },
     "wingdings": dict(zip(bytes.fromhex("6fa8e0dffbfcfdfe"), "☐☐→←✗✓☒☑", strict=True)),
 }  # fmt: skip
-_CHINESE = "〇一二三四五六七八九"
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,12 +103,6 @@ def symbol(font: str, code: str | None) -> str:
     if font.lower() in _SYMBOLS:
         return _SYMBOLS[font.lower()].get(at, chr(at) if font.lower() == "symbol" and 32 <= at < 63 else "")
     return chr(at) if 32 <= at < 127 else ""
-
-
-def whole_number(digits: str | None, otherwise: int = 0) -> int:
-    """Return a number from an attribute; ``otherwise`` where it is none, or beyond any that a document has."""
-    found = re.fullmatch(r"\s*(-?\d{1,9})\s*", digits or "")
-    return int(found[1]) if found else otherwise
 
 
 def role_named(name: str) -> Role | None:
@@ -256,36 +249,3 @@ def _level(element: Any) -> Level:
     form = child_value(element, "numFmt") or "decimal"
     text = child_value(element, "lvlText") or ""
     return Level(form, text[:_LONGEST_MARKER] if form != "none" else "", whole_number(child_value(element, "start"), 1))
-
-
-def in_form(number: int, form: str) -> str:
-    """Return a number in a format of Word: ``lowerLetter``, ``upperRoman``, ``decimalZero`` and others."""
-    if form in ("lowerLetter", "upperLetter") and 0 < number <= 780:
-        letters = chr(97 + (number - 1) % 26) * (1 + (number - 1) // 26)
-        return letters if form == "lowerLetter" else letters.upper()
-    if form in ("lowerRoman", "upperRoman") and 0 < number < 4000:
-        return roman(number) if form == "lowerRoman" else roman(number).upper()
-    if form == "decimalZero":
-        return f"{number:02}"
-    if form in ("chineseCounting", "chineseCountingThousand", "japaneseCounting", "taiwaneseCounting") and number < 100:
-        tens, ones = divmod(number, 10)
-        return ("" if tens < 2 else _CHINESE[tens]) + ("十" if tens else "") + (_CHINESE[ones] if ones else "")
-    return str(number)
-
-
-def letters(number: int) -> str:
-    """Return a number as columns and lists count in small letters: z, aa, ab."""
-    written = ""
-    while number > 0:
-        number, letter = divmod(number - 1, 26)
-        written = chr(97 + letter) + written
-    return written
-
-
-def roman(number: int) -> str:
-    """Return a number below 4000 in small Roman digits."""
-    digits = ""
-    for value, letters in _ROMAN:
-        count, number = divmod(number, value)
-        digits += letters * count
-    return digits

@@ -37,7 +37,6 @@ from tools.parsers.html_frames import (
     joined,
     lines_of,
     number_in,
-    numbered,
     table_of,
 )
 from tools.parsers.html_visible import (
@@ -53,6 +52,7 @@ from tools.parsers.html_visible import (
 )
 from tools.parsers.linear_formulas import set_apart
 from tools.parsers.link_targets import LinkTargets
+from tools.parsers.numerals import in_form
 from tools.parsers.raised_text import lowered, raised
 
 _MOST_REPEATED = 5_000_000  # letters of merged cells, said again in each row and column: a few could say them forever
@@ -315,7 +315,7 @@ class Reader:
             frame.lists = max(1, frame.lists)
             unnumbered = number is None or (listing is not None and listing.numerals == "none")
             numerals = element.get("type") or (listing.numerals if listing else "")
-            frame.marker = "- " if number is None or unnumbered else f"{numbered(number, numerals)}. "
+            frame.marker = "- " if number is None or unnumbered else f"{in_form(number, numerals)}. "
             frame.kind, frame.item, frame.lead = "list_item", frame, None
             return
         frame.hangs_on = self._above(frame)

@@ -141,19 +141,6 @@ def number_in(written: str | None) -> int | None:
     return int(written) if written and re.fullmatch(r"-?[0-9]{1,6}", written) else None
 
 
-def numbered(number: int, numerals: str) -> str:
-    """Return a number as a list shows it: ``numerals`` are a, A, i, I, or the words of CSS or docutils for them."""
-    kind = numerals.lower().replace("-", "") if len(numerals) > 1 else numerals
-    in_letters = kind in ("a", "A", "loweralpha", "lowerlatin", "upperalpha", "upperlatin") and number > 0
-    in_roman = kind in ("i", "I", "lowerroman", "upperroman") and 0 < number < 4000
-    shown = str(number)
-    if in_letters or in_roman:
-        from tools.parsers.docx_styles import letters, roman  # few pages need them
-
-        shown = letters(number) if in_letters else roman(number)
-    return shown.upper() if kind in ("A", "I") or kind.startswith("upper") else shown
-
-
 def table_of(element: Any, in_note: bool, holds_tables: bool, holds_headings: bool, *, in_data: bool) -> Table:
     """Tell a table of data from one that only lays out blocks, such as an icon beside a note.
 

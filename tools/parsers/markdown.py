@@ -24,13 +24,7 @@ from mdit_py_plugins.footnote import footnote_plugin
 
 from graph.errors import UnreadableDocument
 from graph.evidence import BlockKind
-from tools.parsers.canonical_text import (
-    COLONS,
-    CanonicalText,
-    Parsed,
-    storable,
-    unwrapped,
-)
+from tools.parsers.canonical_text import COLONS, CanonicalText, Parsed, storable, unwrapped
 from tools.parsers.front_matter import front_matter
 from tools.parsers.html import read_fragment
 from tools.parsers.html_formulas import latex_formula

@@ -10,9 +10,10 @@ from lxml import etree
 
 from graph.errors import UnreadableDocument
 from tools.parsers.archives import open_archive, xml_of
-from tools.parsers.docx_styles import OF_TABLES, first, in_form, role_named, whole_number
+from tools.parsers.docx_styles import OF_TABLES, first, role_named
+from tools.parsers.numerals import in_form
 from tools.parsers.office_flow import BULLET, PAGE, TAB, Role, Spoken
-from tools.parsers.office_package import Package, given_title, refuse_compound
+from tools.parsers.office_package import Package, given_title, refuse_compound, whole_number
 from tools.parsers.raised_text import LOWERED, RAISED, ShiftedText
 
 _NAMESPACE = "{urn:oasis:names:tc:opendocument:xmlns:%s:1.0}"
@@ -24,17 +25,18 @@ OFFICE, TEXT, TABLE, DRAW, STYLE, PRESENTATION, CHART, FO, SVG = (
 HREF = "{http://www.w3.org/1999/xlink}href"
 _TITLE = "{http://purl.org/dc/elements/1.1/}title"
 _MANIFEST, _ENCRYPTED = "META-INF/manifest.xml", b"encryption-data"
-_FORMS = {"1": "decimal", "a": "lowerLetter", "A": "upperLetter", "i": "lowerRoman", "I": "upperRoman"}
+_FORMS = ("bullet", "1", "a", "A", "i", "I")
 _SPACE = re.compile(r"[ \t\r\n]+")
 _LENGTH = re.compile(r"(-?\d{1,9}(?:\.\d{0,9})?|-?\.\d{1,9})(cm|mm|in|pt|pc|px)?")
 _POINTS = {"cm": 72 / 2.54, "mm": 72 / 25.4, "in": 72.0, "pc": 12.0, "px": 0.75}
 _MOST_SPACES = 1_000
 _LONGEST_MARKER = 60  # characters before and after a number
 _NO_STYLE = etree.Element("none")
-_SHAPES = frozenset(
+SHAPES = frozenset(
     DRAW + tag
-    for tag in ("frame", "custom-shape", "g", "rect", "ellipse", "text-box", "caption", "a", "line", "polygon")
-)
+    for tag in ("frame", "text-box", "custom-shape", "g", "a", "rect", "ellipse", "circle", "line", "polyline",
+                "polygon", "regular-polygon", "path", "connector", "measure", "caption")
+)  # fmt: skip
 _UNREAD = frozenset([f"{TEXT}ruby-text", f"{TEXT}hidden-text", f"{TEXT}note", f"{TEXT}page-number", f"{OFFICE}forms"])
 _DRAWN = frozenset(DRAW + tag for tag in ("object", "object-ole", "image"))
 _COUNTING = tuple(f"{TEXT}page-{what}" for what in ("number", "count", "continuation"))
@@ -198,11 +200,11 @@ def _levels(element: Any) -> dict[int, ListLevel]:
     levels = {}
     for each in element:
         level = whole_number(each.get(f"{TEXT}level"), 1)
-        form = _FORMS.get(each.get(f"{STYLE}num-format") or "", "")
+        form = each.get(f"{STYLE}num-format") or ""
         if each.tag in (f"{TEXT}list-level-style-bullet", f"{TEXT}list-level-style-image"):
             form = "bullet"
         levels[level] = ListLevel(
-            form,
+            form if form in _FORMS else "",
             (each.get(f"{STYLE}num-prefix") or "")[:_LONGEST_MARKER],
             (each.get(f"{STYLE}num-suffix") or "")[:_LONGEST_MARKER],
             whole_number(each.get(f"{TEXT}start-value"), 1),
@@ -277,7 +279,7 @@ def _is_unread(element: Any, styles: OpenStyles, said: Spoken, drawn: Callable[[
     if tag == f"{OFFICE}annotation":
         said.comments += 1
         return True
-    if tag in _SHAPES:
+    if tag in SHAPES:
         if is_drawn(element):
             said.line.say_formula(drawn(element) or "")
         else:

@@ -11,9 +11,9 @@ from typing import Any
 from graph.errors import UnreadableDocument
 from tools.parsers.archives import elements_of, forget
 from tools.parsers.canonical_text import CanonicalText, Parsed
-from tools.parsers.docx_styles import whole_number
 from tools.parsers.number_formats import plain
 from tools.parsers.odf import DRAW, OFFICE, STYLE, TABLE, TEXT, OpenPackage, OpenStyles, one_line, spoken
+from tools.parsers.office_package import whole_number
 from tools.parsers.sheets import LONGEST_NAME, MOST_CELLS, MOST_COLUMNS, Allowed, Cell, Sheet, write_sheet
 
 _SPREADSHEET, _SHEET, _ROW = f"{OFFICE}spreadsheet", f"{TABLE}table", f"{TABLE}table-row"

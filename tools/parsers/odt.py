@@ -13,13 +13,13 @@ from typing import Any
 from graph.errors import UnreadableDocument
 from tools.parsers.archives import xml_of
 from tools.parsers.canonical_text import CanonicalText, Parsed
-from tools.parsers.docx_styles import whole_number
 from tools.parsers.odf import (
     CHART,
     DRAW,
     HREF,
     OFFICE,
     PRESENTATION,
+    SHAPES,
     SVG,
     TABLE,
     TEXT,
@@ -34,6 +34,7 @@ from tools.parsers.odf import (
 )
 from tools.parsers.office_flow import Flow, Paragraph, Role, Spoken, Table, TableCell, TableRow
 from tools.parsers.office_formulas import said_mathml
+from tools.parsers.office_package import whole_number
 from tools.parsers.pptx import NOTES
 from tools.parsers.shape_order import Place, around, as_seen
 
@@ -45,11 +46,8 @@ _INDEXES = frozenset(
         *(f"{TEXT}{kind}-index" for kind in ("illustration", "table", "object", "user", "alphabetical")),
     ]
 )
-_WRAPPERS = frozenset(
-    [
-        *(TEXT + tag for tag in ("section", "index-body", "index-title", "bibliography", "numbered-paragraph")),
-        *(DRAW + tag for tag in ("frame", "text-box", "custom-shape", "g", "rect", "ellipse", "caption", "a")),
-    ]
+_WRAPPERS = SHAPES.union(
+    TEXT + tag for tag in ("section", "index-body", "index-title", "bibliography", "numbered-paragraph")
 )
 _ROWS = frozenset(TABLE + tag for tag in ("table-header-rows", "table-rows", "table-row-group"))
 _DEEPEST = 12  # tables and text boxes within each other

@@ -10,10 +10,9 @@ from typing import Any
 
 from graph.errors import UnreadableDocument
 from tools.parsers.canonical_text import LeftOut
-from tools.parsers.docx_styles import whole_number
 from tools.parsers.number_formats import shown
 from tools.parsers.office_flow import BULLET, Paragraph, Table, TableCell, TableRow
-from tools.parsers.office_package import DRAWING, REL, Package
+from tools.parsers.office_package import DRAWING, REL, Package, whole_number
 
 _CHART = "{http://schemas.openxmlformats.org/drawingml/2006/chart}"
 _DIAGRAM = "{http://schemas.openxmlformats.org/drawingml/2006/diagram}"

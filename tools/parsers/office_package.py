@@ -143,3 +143,9 @@ def old_format(data: bytes) -> tuple[str, str]:
         if stream.encode("utf-16-le") in data:
             return suffix, better
     raise UnreadableDocument("The file is a compound file of an unknown program.")
+
+
+def whole_number(digits: str | None, otherwise: int = 0) -> int:
+    """Return a number from an attribute; ``otherwise`` where it is none, or beyond any that a document has."""
+    found = re.fullmatch(r"\s*(-?\d{1,9})\s*", digits or "")
+    return int(found[1]) if found else otherwise

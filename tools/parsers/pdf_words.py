@@ -31,7 +31,6 @@ _TOO_SMALL = 2.0  # points; no reader reads it
 _SPACE = 0.14  # of the type size: a gap between words, where the file has no space
 SMALLER = 0.86  # of the type size: raised and lowered words
 RAISED, LOWERED = 0.18, 0.07  # of the type size, above and below the baseline
-_SHORT = 24  # letters: longer ones are lines without spaces that run off the page
 _THIN = 3.0  # points: a rule covers nothing
 _MOST_COVERS = 500
 _MOST_PIXELS = 1_000_000
@@ -87,7 +86,7 @@ def read_words(page: pdfium.PdfPage, *, is_recognised: bool = False) -> Words:
     try:
         text = calls.handle(textpage.raw)
         letters = read_letters(text)
-        words = list(_Reader(text, letters, Turn(page)).words())
+        words = list(_Reader(text, letters, Turn(page), _sides(page)).words())
         seen = _seen(page, words, is_recognised=is_recognised)
         return Words(seen, len(words) - len(seen), letters.unreadable)
     finally:
@@ -98,14 +97,9 @@ def _seen(page: pdfium.PdfPage, words: list[Word], *, is_recognised: bool) -> li
     kept = [word for word in words if word.style.size >= _TOO_SMALL]
     if not (all([word.style.drawn for word in kept]) or is_recognised or _has_images(page)):  # which may be a scan
         kept = [word for word in kept if word.style.drawn]
-    left, bottom, right, top = page.get_bbox()
     if page.get_rotation() == 0:
-        kept = [
-            word
-            for word in kept
-            if bottom - 1 <= word.y <= top
-            and ((left <= word.x0 and word.x1 <= right) or _is_within(word, left - 1, right + 1))
-        ]
+        left, bottom, right, top = page.get_bbox()
+        kept = [word for word in kept if bottom - 1 <= word.y <= top and word.x0 <= right and word.x1 >= left]
     doubtful = _doubtful(page, kept)
     if not doubtful:
         return kept
@@ -113,10 +107,10 @@ def _seen(page: pdfium.PdfPage, words: list[Word], *, is_recognised: bool) -> li
     return [word for word in kept if id(word) not in unseen]
 
 
-def _is_within(word: Word, left: float, right: float) -> bool:
-    """Whether a word is on the page, or reaches over its edge by less than half; a short one by any part."""
-    middle = (word.x0 + word.x1) / 2
-    return left <= middle <= right or (len(word.text) <= _SHORT and word.x0 <= right and word.x1 >= left)
+def _sides(page: pdfium.PdfPage) -> tuple[float, float]:
+    """Return the left and the right edge of a page, beyond which no letter is seen; of a turned one there is none."""
+    left, _, right, _ = page.get_bbox()
+    return (-math.inf, math.inf) if page.get_rotation() else (left, right)
 
 
 class Turn:
@@ -139,10 +133,11 @@ class Turn:
 
 
 class _Reader:
-    """Reads the words of a page: letters that no space parts, in pieces where their level or a gap parts them."""
+    """Reads words: letters that no space parts, in pieces where their level, a gap or the page's edge parts them."""
 
-    def __init__(self, textpage: c_void_p, letters: Letters, turn: Turn) -> None:
+    def __init__(self, textpage: c_void_p, letters: Letters, turn: Turn, sides: tuple[float, float]) -> None:
         self._textpage = textpage
+        self._sides = sides
         self._letters = letters
         self._turn = turn
         self._styles: dict[int | None, Style] = {}
@@ -160,6 +155,7 @@ class _Reader:
         halves = _HALF.search(text) is not None
         rows = list(enumerate(self._letters.two_ways, 1))
         is_turned, is_plain = self._is_turned, not self._letters.is_changed
+        left, right = self._sides
         item = None  # of the last letter
         for found in _WORD.finditer(text):
             start, end = found.span()
@@ -184,7 +180,7 @@ class _Reader:
                     width = sum(map(style.font.widths.__getitem__, found[0]))
                 except KeyError:
                     width = self._measured(style, start, end)
-                if x1 - x0 - width * style.size > 0.6 * _SPACE * style.size:
+                if x1 - x0 - width * style.size > 0.6 * _SPACE * style.size or x0 < left or x1 > right:
                     yield from self._pieces(start, end, split, row, halves)
                     continue
             said = found[0] if is_plain else spelled(found[0])
@@ -223,7 +219,9 @@ class _Reader:
         first, glued = 0, False
         for place in range(1, len(places) + 1):
             is_last = place == len(places)
-            is_apart = not is_last and not row and gaps[place - 1] > wide
+            is_apart = not is_last and (
+                (not row and gaps[place - 1] > wide) or self._is_seen(edges[place - 1]) != self._is_seen(edges[place])
+            )
             if not is_last and not is_apart:
                 before, below = objects[place - 1 : place + 1]
                 if before[0] == below[0] or not self._is_other_level(before[1], at[place - 1], below[1], at[place]):
@@ -238,6 +236,9 @@ class _Reader:
                 said = _paired(said) if halves else said
                 yield Word(said, x0, max(x0, x1), y, objects[first][1], split and is_last, glued, row)
             first, glued = place, not is_apart
+
+    def _is_seen(self, edges: tuple[float, float]) -> bool:
+        return edges[0] <= self._sides[1] and edges[1] >= self._sides[0]
 
     def _is_other_level(self, above: Style, before: int, below: Style, index: int) -> bool:
         """Whether a letter is set higher, lower, smaller or larger than the one before it."""

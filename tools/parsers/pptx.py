@@ -11,11 +11,11 @@ from typing import Any
 from lxml import etree
 
 from tools.parsers.canonical_text import CanonicalText, Parsed
-from tools.parsers.docx_styles import in_form, whole_number
+from tools.parsers.numerals import in_form
 from tools.parsers.office_charts import Drawings
 from tools.parsers.office_flow import BULLET, Flow, Paragraph, Role, Table, TableCell, TableRow
 from tools.parsers.office_formulas import OMATH, said_formula
-from tools.parsers.office_package import DRAWING, FALLBACK, REL, Package, open_package
+from tools.parsers.office_package import DRAWING, FALLBACK, REL, Package, open_package, whole_number
 from tools.parsers.raised_text import ShiftedText
 from tools.parsers.shape_order import Place, as_seen
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from graph.errors import UnreadableDocument
 from tools.parsers.canonical_text import COLONS, CanonicalText
-from tools.parsers.docx_styles import letters
+from tools.parsers.numerals import letters
 
 MOST_CELLS = 5_000_000
 MOST_LETTERS = 50_000_000

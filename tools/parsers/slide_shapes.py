@@ -8,9 +8,8 @@ from typing import Any, NamedTuple
 
 from lxml import etree
 
-from tools.parsers.docx_styles import whole_number
 from tools.parsers.odf import DRAW, FO, PRESENTATION, STYLE, SVG, TABLE, OpenPackage, points
-from tools.parsers.office_package import DRAWING, Package, open_package
+from tools.parsers.office_package import DRAWING, Package, open_package, whole_number
 from tools.parsers.pictures import image_on_slide, is_kept_picture
 from tools.parsers.pptx import GROUP, P, layout_places, place_of, placeholder_of, shapes_in, slides
 from tools.parsers.shape_order import Place

@@ -14,11 +14,10 @@ from lxml import etree
 
 from tools.parsers.archives import elements_of, forget
 from tools.parsers.canonical_text import CanonicalText, Parsed, told
-from tools.parsers.docx_styles import whole_number
 from tools.parsers.number_formats import BUILT_IN, shown, shown_text
 from tools.parsers.office_charts import CHART, Drawings
 from tools.parsers.office_flow import Flow, Paragraph, Table
-from tools.parsers.office_package import DRAWING, FALLBACK, REL, Package, open_package
+from tools.parsers.office_package import DRAWING, FALLBACK, REL, Package, open_package, whole_number
 from tools.parsers.raised_text import LOWERED, RAISED, ShiftedText
 from tools.parsers.sheets import LONGEST_NAME, MOST_COLUMNS, Allowed, Cell, Sheet, write_sheet
 
