@@ -88,18 +88,10 @@ def test_each_statement_has_a_mark_also_where_several_repeat_one_passage() -> No
         claim(before, said, "supported", cited, repeated=True)
         for before, said in (("", text[:18]), (text[:19], text[19:]))
     ]
-    ends = [SectionFinished(section_index=0, text=text, source_ids=[]), SectionChecked(section_index=0, claims=passage)]
-    told = spoken(
-        [
-            DECIDED,
-            SourcesGraded(sources=[one]),
-            WRITING,
-            SectionStarted(section_index=0),
-            TextDelta(section_index=0, delta=text),
-            *(ClaimChecked(section_index=0, claim=each) for each in passage),
-            *ends,
-        ]
-    )
+    writing: list[AnyEvent] = [SectionStarted(section_index=0), TextDelta(section_index=0, delta=text)]
+    checked = [ClaimChecked(section_index=0, claim=each) for each in passage]
+    closed = SectionChecked(section_index=0, claims=passage)
+    told = spoken([DECIDED, SourcesGraded(sources=[one]), WRITING, *writing, *checked, closed])
     deltas = [data["delta"] for event, data in told if event == "content"]
     assert deltas == ["Staff get 25 days.[ref:1]", " Unused leave lapses.[ref:1]"]
 
