@@ -251,10 +251,7 @@ async def test_messages_are_taken_and_given(client: LangGraphClient) -> None:
 
 @pytest.mark.parametrize(
     ("asked", "context", "fault"),
-    [
-        ({}, {}, "messages: end them with "),
-        ({"question": QUESTION}, {"top_k": 99}, "context.top_k: "),
-    ],
+    [({}, {}, "messages: end them with "), ({"question": QUESTION}, {"top_k": 99}, "context.top_k: ")],
 )
 async def test_a_run_that_can_not_be_asked_fails_and_says_why(
     client: LangGraphClient, asked: dict[str, Any], context: dict[str, Any], fault: str
