@@ -44,18 +44,20 @@ class BufferedEncoding:
 
     A dialect has a ``_section``, and in ``_encode`` a ``singledispatchmethod`` over events; ``_open`` may begin the
     stream. An answer that was rewritten after a crash ends as failed, with ``advice`` as the suggestion if it is not
-    empty. So does a cancelled one if ``cut_short_fails``, for dialects that can't express it.
+    empty. So does a cancelled one if ``cut_short_fails``, for dialects that can't express it. Claims that share a quote
+    share a mark, unless ``marks_each``.
     """
 
     stateful: bool = True
     resumable: bool = False
     cut_short_fails: ClassVar[bool] = True
+    marks_each: ClassVar[bool] = False
     advice: ClassVar[str] = ""
     _encode: "singledispatchmethod[bytes]"
     _envelope: Envelope  # of the current event
 
     def __init__(self) -> None:
-        self._buffer = SectionBuffer(only_checked=self.cut_short_fails)
+        self._buffer = SectionBuffer(only_checked=self.cut_short_fails, marks_each=self.marks_each)
         self._has_begun = False
         self._has_cited = False
         self._over = False

@@ -27,7 +27,8 @@ class FinalSection:
     0-based place among what is sent; a correction has a place of its own.
 
     ``open``: more of the section may follow. ``owes_marks``: the last claim before this part has left without its
-    marks, since a judge had yet to speak of it, or the next one could have continued its quote.
+    marks, since a judge had yet to speak of it, or the next one could have continued its quote. ``marks_each``: claims
+    that share a quote have marks of their own.
     """
 
     position: int
@@ -38,6 +39,7 @@ class FinalSection:
     grounded: bool = True
     open: bool = False
     owes_marks: bool = False
+    marks_each: bool = False
 
     @property
     def new_claims(self) -> list[Claim]:
@@ -58,7 +60,7 @@ class FinalSection:
         A claim whose marks stand before its end, such as code within a list, has marks of its own.
         """
         claims = self.undecided_claims
-        kept = [one for one, other in pairwise(claims) if not (continues(one, other) and self._ends_in_marks(one))]
+        kept = [one for one, other in pairwise(claims) if not self._share_a_mark(one, other)]
         return kept if self.leaves_marks_owed else [*kept, *claims[-1:]]
 
     @property
@@ -67,7 +69,10 @@ class FinalSection:
         if not (self.open and (claims := self.undecided_claims)):
             return False
         last = claims[-1]
-        return (mark_of(last) == "pending" or continues(last, last)) and self._ends_in_marks(last)
+        return (mark_of(last) == "pending" and self._ends_in_marks(last)) or self._share_a_mark(last, last)
+
+    def _share_a_mark(self, one: Claim, following: Claim) -> bool:
+        return not self.marks_each and continues(one, following) and self._ends_in_marks(one)
 
     def _ends_in_marks(self, claim: Claim) -> bool:
         return mark_place(self.text, claim["end"], claim["start"]) == claim["end"]
@@ -102,11 +107,13 @@ class SectionBuffer:
     it wait with it. What has left and turns out false is followed by a correction.
 
     A run that is stopped ends in all that stands, or with ``only_checked`` in what a check has passed of it.
+    With ``marks_each`` claims that share a quote have marks of their own.
     """
 
-    def __init__(self, *, only_checked: bool = False) -> None:
+    def __init__(self, *, only_checked: bool = False, marks_each: bool = False) -> None:
         self._view = RunView()
         self._only_checked = only_checked
+        self._marks_each = marks_each
         self._waits_for_judge = False
         self._sent: dict[int, _Sent] = {}  # by section index
         self._first_open = 0  # index of the first section that has not left as a whole
@@ -233,7 +240,15 @@ class SectionBuffer:
         ids = section.source_ids if isinstance(section, FinalSection) else section.cited_ids
         within = [claim for claim in section.claims if claim["end"] <= len(text)]
         part = FinalSection(
-            sent.position, text, ids, within, start, section.grounded, open=goes_on, owes_marks=sent.owes_marks
+            sent.position,
+            text,
+            ids,
+            within,
+            start,
+            section.grounded,
+            open=goes_on,
+            owes_marks=sent.owes_marks,
+            marks_each=self._marks_each,
         )
         sent.text, sent.owes_marks = text, part.leaves_marks_owed
         return [part]

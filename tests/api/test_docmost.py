@@ -21,6 +21,7 @@ from graph.reasons import Reason
 from tests.api.conftest import HANDBOOK, LIBRARY, TRAVEL, new_session, script_repair, with_model
 from tests.api.reading import parse_frames
 from tests.api.serving import client_of
+from tests.api.test_identity import JWT, by, hs256
 from tests.postgres.conversing import store_turn
 from tests.scripted_openai import Fail, Hold, Reply, Say, ScriptedOpenAI, Think, answer, say, status
 from tests.scripted_web import Reply as WebReply
@@ -177,10 +178,26 @@ class TestChecklist:
 
 
 class TestSessions:
-    async def test_the_page_a_chat_was_opened_on_is_given_back(self, shared_client: httpx.AsyncClient) -> None:
+    async def test_the_page_a_chat_was_opened_on_is_given_back_and_read_only_where_it_is_selected(
+        self, shared_client: httpx.AsyncClient
+    ) -> None:
         session = await ai_session(shared_client, pageId=HANDBOOK)
         assert (session["pageId"], session["selectedPageIds"]) == (HANDBOOK, [])
         assert (await shared_client.get("/api/ai/sessions")).json()["sessions"][0] == session
+        assert (await chat(shared_client, LEAVE, session["id"])).sources == []
+        assert (await shared_client.get(f"/api/ai/sessions/{session['id']}")).json()["session"]["pageId"] == HANDBOOK
+
+    async def test_ids_are_the_hosts_own_where_its_tokens_name_them(
+        self, settings: Settings, citewell: Citewell
+    ) -> None:
+        host = {"workspace": str(uuid4()), "sub": str(uuid4())}
+        async with client_of(create_app(by(settings, JWT), citewell=citewell)) as client:
+            client.headers.update(hs256(**host))
+            session = await ai_session(client)
+            named = {"workspace": session["workspaceId"], "sub": session["userId"]}
+            assert named == host
+            assert UUID_TEXT.fullmatch(session["id"])
+            assert (await client.get("/api/ai/sessions")).json()["sessions"] == [session]
 
     async def test_a_session_is_made_without_a_body(self, shared_client: httpx.AsyncClient) -> None:
         assert (await shared_client.post("/api/ai/sessions")).json()["session"]["title"] == "New Chat"
@@ -630,6 +647,22 @@ class TestWeb:
         assert told.text == f"{self.LAMP}[^1]"
         script.searches = [found()]
         assert (await chat(client, LEAVE, **enabled)).text == f"{LEAVE_PASSAGE}[^1]"
+
+    async def test_the_web_is_asked_again_in_a_models_words_where_it_had_nothing(
+        self, settings: Settings, scripted_openai: ScriptedOpenAI
+    ) -> None:
+        reworded = "lighthouse lamp rotation period"
+        scripted_openai.script(say(json.dumps({"query": reworded, "reason": "key words"})), to="rewrite_query")
+        async with serve_web() as script:
+            script.searches = [found(), found(result(self.URL, self.LAMP, "The lamp"))]
+            configured = with_model(settings, scripted_openai).model_copy(update={"web": script.settings})
+            async with (
+                open_citewell(configured) as citewell,
+                client_of(create_app(configured, citewell=citewell)) as client,
+            ):
+                told = await chat(client, self.QUESTION, isWebSearchEnabled=True)
+        assert [each.json["q"] for each in script.asked if each.method == "POST"] == [self.QUESTION, reworded]
+        assert [source["url"] for source in told.sources] == [self.URL]
 
     async def test_a_web_that_fails_leaves_the_pages(self, web: tuple[httpx.AsyncClient, Any]) -> None:
         client, script = web

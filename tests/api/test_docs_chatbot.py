@@ -149,6 +149,17 @@ class TestReply:
         assert not any("selection" in source for source in told["sources"])
         assert "[1]" in told["message"]["content"]
 
+    async def test_a_model_explains_a_marked_passage(
+        self, model_client: httpx.AsyncClient, scripted_openai: ScriptedOpenAI
+    ) -> None:
+        marked, explained = "Unused leave lapses in March.", "Days that nobody took by March are lost."
+        scripted_openai.script(answer({"text": explained, "source_ids": [f"{HANDBOOK}:0"]}), to="generate_answer")
+        reply = await ask(model_client, "Explain this", selected_text=marked)
+        assert reply["message"]["content"] == f"{explained}[1]"
+        assert [source["document_id"] for source in reply["sources"]] == [HANDBOOK]
+        [written] = scripted_openai.asked("generate_answer")
+        assert f"Explain this\n\n“{marked}”" in written.text
+
     async def test_an_ingested_file_is_named_by_its_path(self, docs: httpx.AsyncClient) -> None:
         reply = await ask(docs, "In which order does colcon build the packages of a workspace?")
         assert reply["message"]["content"].startswith(f"{COLCON}[1]")

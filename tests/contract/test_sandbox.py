@@ -4,6 +4,8 @@ import asyncio
 import gzip
 import io
 import sys
+import tempfile
+import threading
 import zipfile
 from collections.abc import AsyncIterator, Iterator
 from contextlib import suppress
@@ -133,6 +135,21 @@ async def test_a_bad_file_is_refused_and_the_next_one_is_read(
         await read(sandbox, data)
     assert says in refused.value.message
     assert (await read(sandbox, b"A lamp.")).packed is not None
+
+
+async def test_the_folder_of_a_process_is_made_off_the_loop(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
+    """LangGraph's development server ends a run that looks for a temporary folder on the event loop."""
+    make, made_in = tempfile.mkdtemp, set[threading.Thread]()
+
+    def noted(**given: Any) -> str:
+        made_in.add(threading.current_thread())
+        return make(**given)
+
+    monkeypatch.setattr(tempfile, "mkdtemp", noted)
+    await sandbox.rest()
+    assert (await read(sandbox, b"A lamp.")).packed is not None
+    assert made_in.isdisjoint({threading.current_thread()})
+    assert made_in
 
 
 async def test_a_fault_of_a_parser_is_not_said_to_be_one_of_the_file(sandbox: Sandbox) -> None:

@@ -17,8 +17,15 @@ import pytest
 from langgraph_sdk import get_client
 from langgraph_sdk.client import LangGraphClient
 
+from evals.scripted_endpoint import ModelRequest, Reply, answer, say
+from evals.scripted_replies import claims_to_judge, judged, sensible
+from graph.routing import NEXT, ROUTES
+from tests.api.serving import served
 from tests.e2e.conftest import BIN, Home
+from tests.e2e.test_judge import knowing
 from tests.manual_programs import STUDIO, STUDIO_PROGRAMS, Program
+from tests.scripted_mcp import mcp_app
+from tests.scripted_openai import ScriptedOpenAI
 from tests.scripted_web import KEY, ScriptedWeb, found, result, serve_web
 from tests.wire.node_clients import run_client
 
@@ -27,6 +34,7 @@ STARTUP_SECONDS = 90
 QUESTION = "How long does the harbour ferry take?"
 ANSWER = "The harbour ferry takes 25 minutes. It leaves the north pier every hour from 6:00 to 22:00.[1]"
 LAMP = "The lamp of the old lighthouse turns every twelve seconds."
+INVENTED = "It never leaves on Sundays."
 ANSWERED = [
     "decide_retrieval", "search_segments", "grade_segments", "generate_answer", "check_claims", "assess_quality",
 ]  # fmt: skip
@@ -39,21 +47,60 @@ async def web() -> AsyncIterator[ScriptedWeb]:
         yield script
 
 
+def writing(request: ModelRequest) -> Reply:
+    """Reply as a model that adds a sentence to each section, finds that no source bears it, and leaves it out."""
+    if request.prompt == "judge_claims":
+        claims = claims_to_judge(request)
+        said = {number: judged("unsupported" if INVENTED in claim else "supported") for number, claim in claims.items()}
+        return say(json.dumps(said))
+    if request.prompt != "generate_answer":
+        return say(sensible(request))
+    sections = [] if "moon" in request.text else json.loads(sensible(request))["sections"]
+    return answer(*({**each, "text": f"{each['text']} {INVENTED}"} for each in sections))
+
+
 @pytest.fixture(scope="module")
-def studio(home: Home, web: ScriptedWeb) -> Iterator[str]:
+def model() -> Iterator[ScriptedOpenAI]:
+    with ScriptedOpenAI() as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def ferry(home: Home) -> str:
+    """Ingest a document and return its id."""
     (home.folder / "ferry.md").write_text(
         "# Ferry\n\nThe harbour ferry takes 25 minutes. It leaves the north pier every hour from 6:00 to 22:00.\n",
         encoding="utf-8",
     )
-    assert home.citewell("ingest", "ferry.md").code == 0
+    [told] = home.citewell("ingest", "ferry.md", "--json").json["documents"]
+    return str(told["document_id"])
+
+
+@pytest.fixture(scope="module")
+async def mcp() -> AsyncIterator[str]:
+    async with served(mcp_app()) as url:
+        lamps = {"name": "lamps", "tool": "look_up", "arguments": {"words": "{query}", "how": "texts"}}
+        yield json.dumps([{**lamps, "url": f"{url}/mcp"}])
+
+
+@pytest.fixture(scope="module")
+def studio(home: Home, ferry: str, web: ScriptedWeb, mcp: str, model: ScriptedOpenAI) -> Iterator[str]:
     shutil.copy(ROOT / "langgraph.json", home.folder)
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     log = home.folder / "studio.log"
     command = ["dev", "--no-browser", "--no-reload", "--host", "127.0.0.1", "--port", str(port)]
-    searching = {"CITEWELL_WEB__API_KEY": KEY, "CITEWELL_WEB__BASE_URL": web.settings.base_url}
+    searching = {
+        "CITEWELL_WEB__API_KEY": KEY,
+        "CITEWELL_WEB__BASE_URL": web.settings.base_url,
+        "CITEWELL_MCP_SEARCH": mcp,
+    }
+    asking = {"CITEWELL_MODELS": json.dumps([{"name": "scripted", "base_url": model.base_url, "model": "scripted"}])}
+    model.respond = knowing
+    assert home.citewell("judge", "exam", "--model", "scripted", "--language", "en", **asking).code == 0
+    model.respond = writing
     quiet = {"LANGSMITH_TRACING": "false", "LANGGRAPH_CLI_NO_ANALYTICS": "1"}
-    environment = {**home.environment, **searching, **quiet}
+    environment = {**home.environment, **searching, **asking, **quiet}
     with log.open("wb") as out:
         server = subprocess.Popen(
             [str(BIN / "langgraph"), *command], cwd=home.folder, env=environment, stdout=out, stderr=subprocess.STDOUT
@@ -119,9 +166,28 @@ async def test_a_run_searches_the_web(client: LangGraphClient, when: str) -> Non
     assert "search_web" in [node for part in parts if part.event == "updates" for node in part.data]
     told = [part.data for part in parts if part.event == "custom"]
     graded = [source for event in told if event["type"] == "sources_graded" for source in event["sources"]]
-    assert [source["kind"] for source in graded] == ["web"]
+    assert [source["source_type"] for source in graded] == ["web", "mcp"]
     finished = next(event for event in told if event["type"] == "section_finished")
     assert LAMP in finished["text"]
+
+
+async def test_a_models_runs_go_through_every_node(client: LangGraphClient, ferry: str) -> None:
+    """With a selected page, the web and an MCP server, a section that is repaired, and a question without an answer."""
+    everywhere = {"model": "scripted", "effort": "thorough", "web": "also"}
+    asked = {"question": QUESTION, "page_ids": [ferry]}
+    passed: set[str] = set()
+    for question in (asked, {"question": "Who built the moon?"}, {"question": "Hello!"}):
+        stream = client.runs.stream(
+            None, "citewell", input=question, context=everywhere, stream_mode=["updates", "custom"]
+        )
+        parts = [part async for part in stream]
+        assert "error" not in {part.event for part in parts}
+        passed |= {node for part in parts if part.event == "updates" for node in part.data}
+        told = [part.data for part in parts if part.event == "custom"]
+        if question is asked:
+            [revised] = [event["text"] for event in told if event["type"] == "section_revised"]
+            assert INVENTED not in revised
+    assert passed == {*ROUTES, *NEXT}
 
 
 async def test_a_marked_passage_of_no_document_is_a_source(client: LangGraphClient) -> None:

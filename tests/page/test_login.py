@@ -69,6 +69,33 @@ async def test_a_person_logs_in_asks_and_logs_out(chromium_page: Visits, login_s
     assert not [cookie for cookie in await page.context.cookies() if cookie["name"].startswith("citewell")]
 
 
+ASK_BY_EVENT_SOURCE = """(query) => new Promise((resolve) => {
+  const told = [];
+  const source = new EventSource(`/api/rag/query-stream?${new URLSearchParams({ query, conversationId: "c1" })}`);
+  const close = () => { source.close(); resolve(told); };
+  source.onerror = close;
+  source.onmessage = ({ data }) => {
+    told.push(JSON.parse(data).type);
+    if (told.at(-1) === "done" || told.at(-1) === "error") close();
+  };
+})"""
+
+
+async def test_an_event_source_of_this_origin_asks_as_whoever_logged_in(
+    chromium_page: Visits, login_site: Site, issuer: LoginIssuer
+) -> None:
+    away = f"a request to elsewhere: GET {re.escape(issuer.url)}/authorize"
+    page = await chromium_page(login_site.url, faults=(*REFUSED, away))
+    query = "When does unused leave lapse?"
+    assert await page.evaluate(ASK_BY_EVENT_SOURCE, query) == []
+    await page.get_by_role("button", name="Log in").click()
+    await expect(page.get_by_role("group", name="Who is logged in")).to_contain_text("Ann Lee")
+    assert await page.evaluate(ASK_BY_EVENT_SOURCE, query) == ["connected", "content", "done"]
+    async with login_site.citewell.library.database.connection() as connection:
+        found = await connection.execute("SELECT external_id, \"user\" FROM sessions WHERE dialect = 'conversation'")
+        assert await found.fetchall() == [("c1", "ann")]
+
+
 async def test_a_login_that_fails_says_why_and_leads_back(
     chromium_page: Visits, login_site: Site, issuer: LoginIssuer
 ) -> None:

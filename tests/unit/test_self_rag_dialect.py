@@ -10,6 +10,7 @@ from hypothesis import given
 from api.dialects.self_rag.encoder import SelfRagEncoder
 from graph.events import (
     AnyEvent,
+    ClaimChecked,
     Envelope,
     RetrievalDecided,
     RunResumed,
@@ -19,6 +20,7 @@ from graph.events import (
     SectionStarted,
     SourcesGraded,
     StepStarted,
+    TextDelta,
 )
 from graph.evidence import Claim, Source, Verdict
 from tests.api.reading import parse_frames
@@ -76,6 +78,22 @@ def test_what_a_repair_found_is_told_where_it_is_cited() -> None:
     assert totals(told) == [1, 2]
     assert told[-1][1] == {"delta": "Right.[ref:2]"}
     assert totals(spoken([*repair, ASSESSED])) == [1]
+
+
+def test_each_statement_has_a_mark_also_where_several_repeat_one_passage() -> None:
+    one = source(1)
+    cited = [citation(one, "supported", 0)]
+    text = "Staff get 25 days. Unused leave lapses."
+    passage = [
+        claim(before, said, "supported", cited, repeated=True)
+        for before, said in (("", text[:18]), (text[:19], text[19:]))
+    ]
+    writing: list[AnyEvent] = [SectionStarted(section_index=0), TextDelta(section_index=0, delta=text)]
+    checked = [ClaimChecked(section_index=0, claim=each) for each in passage]
+    closed = SectionChecked(section_index=0, claims=passage)
+    told = spoken([DECIDED, SourcesGraded(sources=[one]), WRITING, *writing, *checked, closed])
+    deltas = [data["delta"] for event, data in told if event == "content"]
+    assert deltas == ["Staff get 25 days.[ref:1]", " Unused leave lapses.[ref:1]"]
 
 
 def test_marks_count_the_list_also_where_a_source_has_gone_from_the_library() -> None:

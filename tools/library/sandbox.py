@@ -296,7 +296,7 @@ class Sandbox:
 
     async def _start(self) -> _Reader:
         paths = json.dumps([path for path in sys.path if path])
-        scratch = tempfile.mkdtemp(prefix="citewell-")
+        scratch = await asyncio.to_thread(tempfile.mkdtemp, prefix="citewell-")
         try:
             process = await asyncio.create_subprocess_exec(
                 sys.executable, "-P", "-c", _PROGRAM, str(self.megabytes), paths, scratch,

@@ -29,6 +29,7 @@ class SelfRagEncoder(BufferedEncoding):
     part of its source, since it is quoted, or where the answer rests on none of them: the chat keeps the last list.
     """
 
+    marks_each = True
     ignored = (
         DRAFT_EVENTS | INTERNAL_EVENTS | {events.Queued, events.RunStarted, events.SearchFailed, events.ThinkingDelta}
     )
