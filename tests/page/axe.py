@@ -1,8 +1,8 @@
 """axe-core in a page: what of it people with a screen reader, a keyboard or weak eyes could not use."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from playwright.async_api import Page, ViewportSize
@@ -13,6 +13,7 @@ from tests.wire.node_clients import SKIPPED
 SOURCE = Path(__file__).parent / "node" / "node_modules" / "axe-core" / "axe.min.js"
 EVERYTHING = {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
 COLOURS = {"type": "rule", "values": ["color-contrast"]}
+SCHEMES: Mapping[Literal["light", "dark"], dict[str, Any]] = {"dark": COLOURS, "light": EVERYTHING}
 RUN = """
 async (only) => {
   const frame = () => new Promise((resolve) => requestAnimationFrame(resolve));
@@ -38,18 +39,18 @@ async def violations(page: Page, only: dict[str, Any]) -> list[str]:
 
 
 async def accessible(page: Page, view: str, screens: Sequence[ViewportSize] = (WIDE, NARROW)) -> None:
-    """Check a view as it stands on each screen, and on the first its colours in the dark too."""
+    """Check a view in light and dark, wide and narrow, as it stands in each."""
     if not SOURCE.is_file():
         pytest.skip(f"{SKIPPED}: axe-core")
     faults = []
     size = page.viewport_size
     for viewport in screens:
         await page.set_viewport_size(viewport)
-        if viewport == screens[0]:  # what is dark is not otherwise built
-            await page.emulate_media(color_scheme="dark", reduced_motion="reduce")
-            faults += [f"{view}, dark: {fault}" for fault in await violations(page, COLOURS)]
-        await page.emulate_media(color_scheme="light", reduced_motion="reduce")
-        faults += [f"{view}, {viewport['width']}: {fault}" for fault in await violations(page, EVERYTHING)]
+        # What is dark is not otherwise built.
+        for scheme, rules in SCHEMES.items():
+            await page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+            faults += [f"{view}, {viewport['width']}, {scheme}: {fault}" for fault in await violations(page, rules)]
+    await page.emulate_media(color_scheme="light", reduced_motion="reduce")
     if size is not None:
         await page.set_viewport_size(size)
     if faults:
