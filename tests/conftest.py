@@ -30,7 +30,6 @@ from tools.storage.database import Database
 from tools.storage.embedded import EmbeddedServer, start_embedded
 from tools.storage.startup import migrate, open_database
 
-TESTS = Path(__file__).parent
 TEMPLATE = "citewell_template"
 # The settings of whoever runs the tests stay out of them.
 for name in [each for each in os.environ if each.startswith(("CITEWELL_", "OPENAI_", "SERPER_"))]:
@@ -73,7 +72,7 @@ FIRST = ("e2e", "page", "wire", "engines", "postgres", "api", "contract", "graph
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    items.sort(key=lambda item: FIRST.index(item.path.relative_to(TESTS).parts[0]))
+    items.sort(key=lambda item: FIRST.index(item.nodeid.split("/", 2)[1]))
 
 
 @pytest.hookimpl(wrapper=True)

@@ -12,6 +12,7 @@ from tests.page.browsing import NARROW, WIDE, Visits
 from tests.page.english import english
 from tests.page.laid_out import cut_texts, laid_out, shortened
 from tests.page.sites import Site
+from tests.page.test_layout_measures import stands_at_four_sizes
 from tests.page.test_offline import OFFLINE, is_kept, keep, line_to
 from tests.page.test_reader import BEFORE, LAPSE, answered, marked_is, put
 from tests.page.test_reader import QUOTE as KESTREL
@@ -97,6 +98,12 @@ async def bring_in(page: Page) -> None:
     await library.get_by_role("searchbox").fill("pumpkin soup")
     await expect(library.get_by_text(SOUP)).to_be_visible()
     await library.get_by_role("searchbox").fill("")
+
+
+async def test_at_four_sizes_a_question_is_at_the_top_and_nothing_is_cut(
+    firefox_page: Visits, extractive_site: Site
+) -> None:
+    await stands_at_four_sizes(firefox_page, extractive_site)
 
 
 async def test_sessions_a_narrow_window_and_the_dark(firefox_page: Visits, model_site: Site) -> None:

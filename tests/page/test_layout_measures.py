@@ -1,14 +1,9 @@
-"""How steady the page stands, as browsers measure it: at four sizes in both, and while it and a long session come."""
+"""How steady the page stands, as the browser measures it: at four sizes, and while it and a long session come."""
 
-from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack
-
-import pytest
-from playwright.async_api import Browser, Page, expect
+from playwright.async_api import Page, expect
 
 from graph.evidence import Identity
 from tests.api.conftest import HANDBOOK, new_session
-from tests.page import firefox
 from tests.page.browsing import Visits
 from tests.page.laid_out import cut_texts, laid_out
 from tests.page.sites import Site
@@ -39,29 +34,22 @@ new PerformanceObserver((list) => {
 """
 
 
-@pytest.fixture(params=["chromium", "firefox"])
-async def visits(
-    request: pytest.FixtureRequest, browser: Browser, tmp_path_factory: pytest.TempPathFactory
-) -> AsyncIterator[Visits]:
-    """Pages in either browser; Firefox is started for its one test."""
-    async with AsyncExitStack() as stack:
-        if request.param == "firefox":
-            browser = await stack.enter_async_context(firefox.launched(tmp_path_factory.mktemp("firefox")))
-        opened = Visits(browser)
-        yield opened
-        await opened.end()
-
-
 async def settled(page: Page) -> None:
     """Wait until the documents stand beside the conversation, which come last."""
     await expect(page.get_by_role("region", name="Documents").get_by_role("row").first).to_be_visible()
 
 
-async def test_at_four_sizes_a_question_is_at_the_top_and_nothing_is_cut(visits: Visits, extractive_site: Site) -> None:
-    session_id = await new_session(extractive_site.client)
+async def test_at_four_sizes_a_question_is_at_the_top_and_nothing_is_cut(
+    chromium_page: Visits, extractive_site: Site
+) -> None:
+    await stands_at_four_sizes(chromium_page, extractive_site)
+
+
+async def stands_at_four_sizes(visits: Visits, site: Site) -> None:
+    session_id = await new_session(site.client)
     ask = {"question": QUESTION, "stream": False}
-    await extractive_site.client.post(f"/api/sessions/{session_id}/runs", json=ask)
-    page = await visits(f"{extractive_site.url}/#/sessions/{session_id}", viewport={"width": 1440, "height": 900})
+    await site.client.post(f"/api/sessions/{session_id}/runs", json=ask)
+    page = await visits(f"{site.url}/#/sessions/{session_id}", viewport={"width": 1440, "height": 900})
     await expect(page.get_by_role("button", name="Answer again")).to_be_visible()
     await settled(page)
     for width, height in SIZES:

@@ -80,7 +80,7 @@ def streams() -> dict[str, Callable[[int], Retold]]:
         "anyhow": lambda n: Retold(n, golden("answered"), frame=anyhow, cuts=[*cuts]),
         "no section": lambda n: Retold(n, written([])),
         "100 KB in one section": lambda n: Retold(n, written(["word and more " * 7000], delta=2000)),
-        "300 sections": lambda n: Retold(n, written([f"Section {at} says so." for at in range(300)]), cuts=[9000]),
+        "100 sections": lambda n: Retold(n, written([f"Section {at} says so." for at in range(100)]), cuts=[9000]),
         "50 sources": lambda n: Retold(n, written(["One claim of many."] * 3, sources=50)),
         "odd claims": lambda n: Retold(
             n, written([MIXED], claims=lambda text, _: [claim(*at, text, [1, 7], "contradicted") for at in odd])
