@@ -148,3 +148,22 @@ async def test_a_sentence_is_pinned_with_its_passage(model_site: Site, chromium_
     [entry] = (await model_site.client.get(f"/api/notes/{note['note_id']}")).json()["entries"]
     assert [each["text"] for each in entry["sections"]] == ["You get **25 days** of leave."]
     assert "25 days" in entry["claims"][0]["citations"][0]["quote"]
+
+
+async def test_who_administers_ends_that_a_note_of_another_is_shared(
+    extractive_site: Site, chromium_page: Visits
+) -> None:
+    ann, notes = Identity(user="ann"), extractive_site.citewell.library.notes
+    note = await notes.create(ann, "What Ann found", "Herons pay.")
+    await notes.change(ann, note.note_id, shared=True)
+    page = await chromium_page(extractive_site.url)
+    await page.get_by_role("button", name="Notes", exact=True).click()
+    shown = page.get_by_role("dialog", name="Notes")
+    await shown.get_by_role("button", name="What Ann found").click()
+    await expect(shown.get_by_text("Herons pay.")).to_be_visible()
+    await expect(shown.get_by_label(english("notes.text"))).to_have_count(0)
+    await shown.get_by_label(english("notes.share")).uncheck()
+    await expect(shown.get_by_role("button", name=english("notes.begin"))).to_be_visible()
+    await expect(shown.get_by_role("button", name="What Ann found")).to_have_count(0)
+    [kept], _ = await notes.list(ann)
+    assert kept.shared is False

@@ -621,6 +621,15 @@ async def test_a_collection_is_made_filled_asked_alone_shared_and_deleted(
     assert (body["page_ids"], len(body["collection_ids"]), body["only_selected_pages"]) == ([], 1, True)
     turn = page.get_by_role("article", name="Which class is booked for trains?", exact=True)
     await expect(turn).not_to_contain_text("Second class is")
+    await alone.uncheck()
+    await turn.get_by_role("button", name="Edit the question").click()
+    await turn.get_by_role("textbox", name=english("conversation.editing")).fill("Which class is booked for planes?")
+    async with page.expect_request(lambda each: each.method == "POST" and each.url.endswith("/runs")) as sent:
+        await page.keyboard.press("Enter")
+    edited: dict[str, Any] = (await sent.value).post_data_json
+    assert (edited["page_ids"], edited["collection_ids"]) == ([], body["collection_ids"])
+    await expect(page.get_by_role("group", name="Versions of the question")).to_contain_text("2 of 2")
+    await alone.check()
 
     await page.reload()
     await expect(alone).to_be_checked()

@@ -3,19 +3,20 @@
 import asyncio
 import json
 from base64 import b64encode
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from graph.errors import Overloaded
-from graph.evidence import Identity
+from graph.evidence import Identity, Segment
 from tests.unit.pictured_office import PNG, png, with_picture
 from tests.unit.placed_pdf import column, placed_pdf
 from tools.embeddings.static_embedding import bundled_embedder
 from tools.library import fair_turns
 from tools.library.ingestion import Ingestor, NewDocument
+from tools.library.laid_out_texts import LaidOutTexts
 from tools.library.layout import Layouts, ShownPicture
 from tools.library.original_views import MOST_BYTES, ROW_BYTES, OriginalViews, ViewStore
 from tools.library.sandbox import Sandbox
@@ -40,6 +41,16 @@ class CountingSandbox(Sandbox):
         return await super().run(task, header, *blobs, **others)
 
 
+class CountingReader(SegmentStore):
+    """A reader of segments that counts how often it is asked."""
+
+    asked = 0
+
+    async def read_segments(self, segment_ids: Sequence[str], identity: Identity) -> list[Segment]:
+        self.asked += 1
+        return await super().read_segments(segment_ids, identity)
+
+
 class Shelf:
     """Documents with their originals, and the views of them, as one process of several has them."""
 
@@ -51,19 +62,23 @@ class Shelf:
         self._ingestor = Ingestor(database, self.workspaces, embedder, settings)
         originals = Originals.of(settings, database, self.workspaces)
         self.views = OriginalViews(originals, ViewStore(database, most_bytes=most_bytes), sandbox)
-        self._layouts = Layouts(SegmentStore(database, self.workspaces), originals, self.views)
+        self.reader = CountingReader(database, self.workspaces)
+        self.layouts = Layouts(self.reader, originals, self.views, LaidOutTexts(database))
 
     async def put(self, name: str, data: bytes, document_id: str | None = None, me: Identity = ME) -> str:
         stored = await self._ingestor.ingest(me, NewDocument(name=name, data=data, document_id=document_id))
         return stored.document_id
 
+    async def layout(self, document_id: str, me: Identity = ME) -> dict[str, Any]:
+        layout: dict[str, Any] = json.loads(b"".join([piece async for piece in self.layouts.pieces(me, document_id)]))
+        return layout
+
     async def pictures(self, document_id: str, me: Identity = ME) -> list[dict[str, Any]]:
-        layout = b"".join([piece async for piece in self._layouts.pieces(me, document_id)])
-        pictures: list[dict[str, Any]] = json.loads(layout)["pictures"]
+        pictures: list[dict[str, Any]] = (await self.layout(document_id, me))["pictures"]
         return pictures
 
     async def picture(self, document_id: str, number: int = 0) -> ShownPicture:
-        return await self._layouts.picture(ME, document_id, number)
+        return await self.layouts.picture(ME, document_id, number)
 
 
 @pytest.fixture
@@ -78,6 +93,7 @@ async def sandbox() -> AsyncIterator[CountingSandbox]:
 async def shelf(database: Database, settings: Settings, sandbox: CountingSandbox) -> AsyncIterator[Shelf]:
     opened = Shelf(database, settings, sandbox)
     yield opened
+    await opened.layouts.close()
     await opened.views.close()
 
 
@@ -101,6 +117,22 @@ async def test_another_process_reads_nothing_again(
     assert (await other.picture(document_id)).data == PNG
     assert await other.views.place(ME, pdf, 0, "Lamps burn", "") == place
     assert sandbox.asked == ["layout", "place"]
+
+
+async def test_blocks_are_made_of_segments_once_for_each_text(
+    shelf: Shelf, sandbox: CountingSandbox, database: Database, settings: Settings
+) -> None:
+    text = await shelf.put("lamps.txt", b"\n\n".join(b"Lamp %d burns." % number for number in range(5_000)))
+    first, *others = await asyncio.gather(*(shelf.layout(text) for _ in range(3)))
+    assert others == [first, first]
+    assert [each["start"] for each in first["blocks"][:3]] == [0, 15, 30]
+    assert len(first["blocks"]) == 5_000
+    other = Shelf(database, settings, sandbox)
+    asked = shelf.reader.asked
+    assert await shelf.layout(text) == await other.layout(text) == first
+    assert (shelf.reader.asked, other.reader.asked) == (asked, 0)
+    await shelf.put("lamps.txt", b"No lamp burns.", text)
+    assert [each["end"] for each in (await other.layout(text))["blocks"]] == [14]
 
 
 async def test_a_new_version_is_read_anew(shelf: Shelf, sandbox: CountingSandbox) -> None:

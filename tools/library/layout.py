@@ -5,6 +5,7 @@ Offsets are those of the canonical text, so that a quote is marked in the layout
 
 import asyncio
 import json
+import zlib
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from typing import NotRequired
@@ -17,10 +18,13 @@ from graph.ports import SegmentReader
 from tools.library.drawn_formulas import LayoutFold, LayoutFormula
 from tools.library.drawn_pictures import LayoutPicture, placed_of
 from tools.library.drawn_slides import LayoutSlide
+from tools.library.laid_out_texts import LaidOutTexts
 from tools.library.original_views import NOTHING_DRAWN, Drawn, LaidOutText, OriginalViews
-from tools.originals.originals import Originals
+from tools.library.shared_work import SharedWork
+from tools.originals.originals import Originals, StoredText
 
 SEGMENTS_AT_ONCE = 32  # whose blocks are read on the event loop, and held: a segment may have a hundred
+PACKED_BYTES = 8_192  # that are unpacked at once, to some twenty times as many
 
 
 class LayoutBlock(TypedDict):
@@ -65,30 +69,57 @@ class ShownPicture:
 class Layouts:
     """A reader of how documents are laid out."""
 
-    def __init__(self, reader: SegmentReader, originals: Originals, views: OriginalViews) -> None:
+    def __init__(
+        self, reader: SegmentReader, originals: Originals, views: OriginalViews, laid_out: LaidOutTexts
+    ) -> None:
         self._reader = reader
         self._originals = originals
         self._views = views
+        self._laid_out = laid_out
+        self._making: SharedWork[bytes] = SharedWork()
         self._turns = asyncio.Lock()  # one piece at a time, between which questions have theirs
 
+    async def close(self) -> None:
+        """Stop laying out."""
+        await self._making.close()
+
     async def pieces(self, identity: Identity, document_id: str, *, with_pictures: bool = True) -> AsyncIterator[bytes]:
-        """Yield a Layout as JSON, a few segments at a time: a document may have a million blocks.
+        """Yield a Layout as JSON, in pieces: a document may have a million blocks.
 
         Its pictures and formulas are those of its original, where that is kept. Before the first piece it raises
         NotFound if the identity may not read the document, Overloaded if its original can't be read now,
         DependencyFailed if the store of originals fails.
         """
-        media_type = await self._originals.media_type(identity, document_id)
+        text = await self._originals.text(identity, document_id)
         drawn = await self._drawn(identity, document_id) if with_pictures else NOTHING_DRAWN
+        blocks = await self._laid_out.find(text.workspace, document_id, text.content_hash)
+        if blocks is None:
+            key = text.workspace, document_id, text.content_hash
+            blocks = await self._making.result(key, lambda: self._lay_out(identity, document_id, text))
         shown = [placed_of(each) for each in drawn.pictures]
-        head = {"document_id": document_id, "media_type": media_type, **drawn._asdict(), "pictures": shown}
-        yield json.dumps(head).encode()[:-1] + b', "blocks": ['
-        between = ""
-        async for _, blocks in self._read(identity, document_id):
-            if blocks:
-                yield (between + json.dumps(blocks)[1:-1]).encode()
-                between = ", "
-        yield b"]}"
+        head = {"document_id": document_id, "media_type": text.media_type, **drawn._asdict(), "pictures": shown}
+        yield json.dumps(head).encode()[:-1] + b', "blocks": '
+        unpacker = zlib.decompressobj()
+        for at in range(0, len(blocks), PACKED_BYTES):
+            yield unpacker.decompress(blocks[at : at + PACKED_BYTES])
+        yield b"}"
+
+    async def _lay_out(self, identity: Identity, document_id: str, text: StoredText) -> bytes:
+        """Return the blocks of a text as packed JSON, and keep them. Raises NotFound if it has changed."""
+        packer = zlib.compressobj(level=1)
+
+        def pack(blocks: Sequence[LayoutBlock], before: bytes) -> bytes:
+            return packer.compress(before + json.dumps(blocks)[1:-1].encode()) if blocks else b""
+
+        packed, before = bytearray(), b"["
+        async for segments, blocks in self._read(identity, document_id):
+            if segments[0].content_hash != text.content_hash:
+                raise NotFound("The document has changed.")
+            packed += await asyncio.to_thread(pack, blocks, before)
+            before = b", " if blocks else before
+        packed += packer.compress(b"]" if before == b", " else b"[]") + packer.flush()
+        await self._laid_out.keep(text.workspace, document_id, text.content_hash, bytes(packed))
+        return bytes(packed)
 
     async def picture(self, identity: Identity, document_id: str, number: int) -> ShownPicture:
         """Return a picture of a document by its number. Raises as ``find`` does."""

@@ -19,16 +19,15 @@ from pydantic import ValidationError
 
 from graph.errors import CitewellError, NotFound, UnreadableDocument
 from graph.evidence import Identity
-from tools.concurrency.tasks import cancel_and_wait
 from tools.library.drawn_formulas import DRAWN, FOLDS, FORMULAS, LayoutFold, LayoutFormula
 from tools.library.drawn_pictures import DrawnPicture, pictures_of
 from tools.library.drawn_slides import SLIDES, LayoutSlide
 from tools.library.fair_turns import FairTurns
 from tools.library.sandbox import Sandbox
+from tools.library.shared_work import SharedWork
 from tools.originals.originals import Originals, StoredOriginal
 from tools.originals.stores import OriginalKey
 from tools.storage.database import Database, replace_if_large
-from tools.telemetry.tracing import background_context
 
 log = logging.getLogger("citewell.library")
 MOST_SAID = 200  # characters of what failed
@@ -144,11 +143,11 @@ class OriginalViews:
         self._store = store
         self._sandbox = sandbox
         self._turns = FairTurns(sandbox.size, sandbox.seconds)
-        self._making: dict[tuple[OriginalKey, str, str], asyncio.Task[Seen]] = {}
+        self._making: SharedWork[Seen] = SharedWork()
 
     async def close(self) -> None:
         """Stop reading."""
-        await cancel_and_wait(*self._making.values())
+        await self._making.close()
 
     async def drawn(
         self, identity: Identity, document_id: str, read_text: Callable[[], Awaitable[LaidOutText]]
@@ -214,24 +213,13 @@ class OriginalViews:
         """Return what is seen of a part; None where ``whole``, which is more than it, can't be read."""
         found = await self._store.find(stored.key, view, [whole, part])
         if found is None:
-            key = (stored.key, view, part)
-            making = self._making.get(key)
-            if making is None:
-                # Not the task of who asks: whoever leaves has it read in vain else, again and again.
-                making = asyncio.create_task(self._make(stored, view, part, whole, see), context=background_context())
-                self._making[key] = making
-                making.add_done_callback(lambda done: self._forget(key, done))
             try:
                 async with asyncio.timeout(WAIT_SECONDS):
-                    found = await asyncio.shield(making)
+                    making = (stored.key, view, part)
+                    found = await self._making.result(making, lambda: self._make(stored, view, part, whole, see))
             except TimeoutError:
                 raise self._turns.overloaded() from None
         return found.found
-
-    def _forget(self, key: tuple[OriginalKey, str, str], done: asyncio.Task[Seen]) -> None:
-        self._making.pop(key, None)
-        if not done.cancelled():
-            done.exception()  # retrieved, for all who waited may have left
 
     async def _make(self, stored: StoredOriginal, view: str, part: str, whole: str, see: See) -> Seen:
         async with self._turns.take(stored.key.workspace):

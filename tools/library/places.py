@@ -75,7 +75,7 @@ class Places:
             raise InvalidRequest(
                 f"start and end: must be offsets inside of the segment, from {segment.start} to {segment.end}."
             )
-        media_type = await self._originals.media_type(identity, document_id)
+        media_type = (await self._originals.text(identity, document_id)).media_type
         anchor = next((block.anchor for block in segment.blocks if block.end > start), "") or None
         page_idx = page_at(segment, start)
         place = original_place(media_type, page_idx, anchor or "")

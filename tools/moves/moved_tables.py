@@ -34,6 +34,7 @@ LEFT_OUT: Mapping[str, str] = {
     "used_limits": "of the minute or the day of a credential, counted anew",
     "audit_log": "what happened here is told here",
     "original_views": "seen again in the other database, when somebody looks",
+    "laid_out_texts": "laid out again in the other database, when somebody looks",
     "search_index": "of the index beside this database",
     "index_changes": "of the index beside this database; the other queues what its own has to follow",
     "reindexed_segments": "gathered by a reindex of this database",

@@ -35,6 +35,15 @@ class Original(TypedDict):
 
 
 @dataclass(frozen=True, slots=True)
+class StoredText:
+    """A document that may be read, whether its original is kept or not."""
+
+    workspace: int
+    media_type: str
+    content_hash: str
+
+
+@dataclass(frozen=True, slots=True)
 class StoredOriginal:
     """An original that may be read: what it is, and where. ``content_hash`` is that of the text that was read of it."""
 
@@ -112,12 +121,10 @@ class Originals:
         original = Original(sha256=digest, size=size, media_type=media_type, name=name or "")
         return StoredOriginal(OriginalKey(workspace, digest), place, original, content_hash)
 
-    async def media_type(self, identity: Identity, document_id: str) -> str:
-        """Return the media type of a document that the identity may read, whether its original is kept or not.
-
-        Raises NotFound.
-        """
-        return str((await self._row(identity, document_id))[1])
+    async def text(self, identity: Identity, document_id: str) -> StoredText:
+        """Find a document that the identity may read. Raises NotFound."""
+        row = await self._row(identity, document_id)
+        return StoredText(workspace=row[0], media_type=row[1], content_hash=row[-1])
 
     async def _row(self, identity: Identity, document_id: str) -> Sequence[Any]:
         number = await self._workspaces.number(identity.workspace)

@@ -17,6 +17,7 @@ from tools.library.ingestion import Ingestor
 from tools.library.job_store import Jobs
 from tools.library.job_worker import SPARE, JobWorker
 from tools.library.languages import SampledLanguages
+from tools.library.laid_out_texts import LaidOutTexts
 from tools.library.layout import Layouts
 from tools.library.listing import LibraryCatalogue
 from tools.library.marked_passages import MarkedPassages
@@ -148,6 +149,7 @@ async def open_library(settings: Settings) -> AsyncIterator[Library]:
         )
         searcher = HybridSearcher(database, workspaces, embedder, indexes, candidates)
         reader = SegmentStore(database, workspaces)
+        layouts = Layouts(reader, originals, views, LaidOutTexts(database))
         documents = Documents(database, workspaces, originals)
         most = settings.max_document_bytes
         unpacked = settings.data_dir.expanduser() / "unpacking"
@@ -172,7 +174,7 @@ async def open_library(settings: Settings) -> AsyncIterator[Library]:
                     versions=Versions(database, workspaces),
                     originals=originals,
                     places=Places(reader, originals, views),
-                    layouts=Layouts(reader, originals, views),
+                    layouts=layouts,
                     ingestor=ingestor,
                     jobs=jobs,
                     job_worker=job_worker,
@@ -201,6 +203,7 @@ async def open_library(settings: Settings) -> AsyncIterator[Library]:
                     spending=spending,
                 )
         finally:
+            await layouts.close()
             await views.close()
             await syncs.close()
             await web_reader.close()

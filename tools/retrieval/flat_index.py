@@ -116,13 +116,11 @@ class FlatIndex:
         return self._best(scores, count, above=0)
 
     def _best(self, scores: NDArray[np.float32], count: int, *, above: float) -> CandidateList:
-        rows = np.flatnonzero(scores > above)
-        is_complete = count >= len(rows)
-        if not is_complete:
-            rows = np.sort(rows[np.argpartition(scores[rows], len(rows) - count)[len(rows) - count :]])
-        rows = rows[np.argsort(-scores[rows], kind="stable")]
+        is_complete = count >= np.count_nonzero(scores > above)
+        rows = np.flatnonzero(scores > above if is_complete else scores >= np.partition(scores, -count)[-count])
+        rows = rows[np.argsort(-scores[rows], kind="stable")][:count]
         ids, indexes = (each.tobytes().hex() for each in self._ids[rows]), map(str, self._indexes[rows].tolist())
-        return CandidateList(as_array(ids), as_array(indexes), is_complete)
+        return CandidateList(as_array(ids), as_array(indexes), bool(is_complete))
 
     def outdated(self, stamps: Mapping[bytes, Stamp]) -> list[bytes]:
         """Return the ids of the documents that have to be read for an image of what has these stamps, in order."""
