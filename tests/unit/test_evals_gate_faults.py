@@ -54,7 +54,7 @@ def chosen() -> Mapping[str, list[str]]:
 
 # By which measure each fault is told, and of which questions.
 TOLD = {
-    "dropped_citations": (EXTRACTIVE, "answered", "passage_recall"),
+    "dropped_citations": (EXTRACTIVE, "answered", "passage_gold_at_1"),
     "swapped_citations": (EXTRACTIVE, "answered", "claims_in_own_quotes"),
     "shifted_citations": (EXTRACTIVE, "answered", "whole_quotes"),
     "stale_offsets": (EXTRACTIVE, "answered", "quote_exactness"),

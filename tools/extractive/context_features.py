@@ -62,9 +62,6 @@ def find_contexts(segments: Sequence[Segment], pool: Sequence[CandidateSentence]
 CONTEXT_FEATURES = (
     "terms_beyond_title",  # share of the weight of the terms which the title lacks
     "terms_in_place",  # share of all terms, context included
-    "heading_beyond_title",  # middle grams, which the title lacks, in the heading and in the header row
-    "header_beyond_title",
-    "title_repeated",  # share of the question's middle grams in the title that the sentence repeats
     "title",  # middle gram cover by the title
     "numbers_missing",  # share of the question's numbers that neither the sentence nor its context has
     "names_missing",  # share of the question's names that no segment read of the document has
@@ -90,8 +87,6 @@ def context_columns(
         "title_terms": present_in(terms, [comparable_text(context.title).spellings for context in table.contexts]),
         "surrounding_terms": present_in(terms, [comparable_text(context.text).spellings for context in table.contexts]),
         "titles": present_in(middle, [comparable_text(context.title).flat for context in table.contexts]),
-        "headings": present_in(middle, [comparable_text(context.heading).flat for context in table.contexts]),
-        "headers": present_in(middle, [comparable_text(context.header).flat for context in table.contexts]),
         "numbers_missing": _numbers_missing(question, pool, table),
         **_likeness(question, pool, table),
     }
@@ -110,15 +105,12 @@ def context_features(
 
 def _words(held: Columns) -> Mapping[str, Floats]:
     """Compare the question's words with each sentence's context, and with what the sentence adds to it."""
-    terms, middle, titles = held["terms"], held["middle"], held["titles"]
-    term_weight, weight = idf(terms), idf(middle)
+    terms = held["terms"]
+    term_weight = idf(terms)
     return {
         "terms_beyond_title": cover_beyond(term_weight, terms, held["title_terms"]),
         "terms_in_place": cover(term_weight, terms | held["surrounding_terms"]),
-        "heading_beyond_title": cover_beyond(weight, held["headings"], titles),
-        "header_beyond_title": cover_beyond(weight, held["headers"], titles),
-        "title_repeated": cover_beyond(weight, middle, ~titles),
-        "title": cover(weight, titles),
+        "title": cover(idf(held["middle"]), held["titles"]),
     }
 
 

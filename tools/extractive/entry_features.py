@@ -16,26 +16,16 @@ from tools.extractive.similarity import Bools, Floats, cover, presence
 from tools.rules.candidate_sentences import SHAPES, CandidateSentence
 
 ENTRY_FEATURES = (
-    "term",  # share of the question's term weight in the term that the entry defines
-    "term_named",  # share of that term's own words that the question has
-    "term_whole",  # whether it has them all
     "lead",  # share of the question's term weight in the lead-in, caption and header row
     "path",  # the same in the path of headings
-    "path_named",  # share of the nearest heading's words that the question has
-    "section_terms",  # the same in all that was read under the entry's heading, and of its document
-    "document_terms",
+    "section_terms",  # the same in all that was read under the entry's heading
     "block_terms",  # the same in its block
-    "block_beyond",  # of the terms that the entry lacks, the share of weight in its block
     "missing_rare",  # share of the weight of the question's terms that stand neither in the entry nor around it
     "code_here",  # share of the question's names of code in the entry, in its term, and around it
     "code_in_term",
     "code_around",
-    "has_term",  # the place and kind of the entry
-    "opens_block",
-    "second",
-    "opens_section",
+    "opens_block",  # the place and kind of the entry
     "code",
-    "points_back",
     "length",  # log of the characters
     "short",
     "foreign",  # no letter beyond ASCII where the question has some
@@ -43,7 +33,7 @@ ENTRY_FEATURES = (
 )
 
 
-TRAITS = ("has_term", "opens_block", "second", "opens_section", "code", "points_back", "length", "ascii")
+TRAITS = ("opens_block", "code", "length", "ascii")
 _LEADS: tuple[ContextRole, ...] = ("lead", "caption", "header", "label")
 
 
@@ -63,12 +53,11 @@ class EntryTable(NamedTuple):
 
 
 class _Hung(NamedTuple):
-    """What an entry hangs on: its term, its lead-in, caption and header row, its nearest heading, and what there is."""
+    """What an entry hangs on: its term, its lead-in, caption and header row, and its nearest heading."""
 
     term: str
     lead: str
     heading: str
-    roles: frozenset[ContextRole]
 
     @classmethod
     def on(cls, context: Sequence[ContextSlice]) -> "_Hung":
@@ -76,7 +65,6 @@ class _Hung(NamedTuple):
             " ".join([each.text for each in context if each.role == "term"]),
             " ".join([each.text for each in context if each.role in _LEADS]),
             nearest_heading(context),
-            frozenset([each.role for each in context]),
         )
 
 
@@ -89,18 +77,9 @@ def _entry_table(text: str, start: int, blocks: tuple[SegmentBlock, ...], headin
     outer = heading.rpartition(" > ")[2]
     heads, head = _numbered([each.heading or outer for each in hung])
     numbers, block = _numbered([each.block for each in entries])
-    shapes = [SHAPES[each.kind] for each in entries]
-    pairs = list(zip([None, *entries[:-1]], entries, strict=True)) if entries else []
     traits = {
-        "has_term": [bool(each.term) for each in hung],
         "opens_block": [each.first for each in entries],
-        "second": [past is not None and past.first and not each.first for past, each in pairs],
-        "opens_section": [
-            past is not None and past.kind == "heading" and shape != "heading"
-            for (past, _), shape in zip(pairs, shapes, strict=True)
-        ],
-        "code": [each == "code" for each in shapes],
-        "points_back": ["before" in each.roles for each in hung],
+        "code": [SHAPES[each.kind] == "code" for each in entries],
         "length": [len(each.text) for each in entries],
         "ascii": [each.text.isascii() for each in entries],
     }
@@ -134,7 +113,6 @@ def entry_features(
     ``pool`` holds every entry of the segments.
     """
     names = question_words.terms
-    asked = frozenset(names)
     wanted_code = code_names(fold_case(question))
     tables = [_entry_table(each.text, each.start, each.blocks, each.heading) for each in segments]
     trait = dict(zip(TRAITS, np.concatenate([table.traits for table in tables], axis=1), strict=True))
@@ -151,25 +129,16 @@ def entry_features(
     around = in_term | in_lead | in_path | in_title
     here = terms | around
     _, section = _numbered([(segment.document_id, head or segment.heading) for segment, head in heads])
-    _, document = _numbered([segment.document_id for segment in segments])
-    in_section, in_document = _spread(here, section[under]), _spread(here, document[owner])
+    in_section = _spread(here, section[under])
     in_block = _spread(here, _joint([table.block for table in tables], [table.blocks for table in tables]))
     texts = [one.text for one in pool]
-    named = {text: _share_named(text, asked) for text in dict.fromkeys(term_texts)}
-    term_named = np.array([named[text] for text in term_texts])
     known = [comparable_text(segment.title).vocabulary | comparable_text(head).vocabulary for segment, head in heads]
     none = np.zeros(len(pool))
     return {
-        "term": cover(weight, in_term),
-        "term_named": term_named,
-        "term_whole": (term_named >= 1.0).astype(np.float64),
         "lead": cover(weight, in_lead),
         "path": cover(weight, in_path),
-        "path_named": np.array([_share_named(head, asked) for _, head in heads])[under],
         "section_terms": cover(weight, in_section),
-        "document_terms": cover(weight, in_document),
         "block_terms": cover(weight, in_block),
-        "block_beyond": cover(weight, in_block) - cover(weight, here),
         "missing_rare": _rarest_missing(weight, here),
         "code_here": _code_share(wanted_code, texts),
         "code_in_term": _code_share(wanted_code, term_texts),
@@ -178,7 +147,8 @@ def entry_features(
         )
         if wanted_code
         else none,
-        **{name: trait[name] for name in ("has_term", "opens_block", "second", "opens_section", "code", "points_back")},
+        "opens_block": trait["opens_block"],
+        "code": trait["code"],
         "length": np.log(trait["length"]),
         "short": (trait["length"] < 30).astype(np.float64),
         "foreign": trait["ascii"] * (not question.isascii()),
@@ -214,11 +184,6 @@ def _rarest_missing(weight: Floats, present: Bools) -> Floats:
         return np.zeros(present.shape[1])
     lacking = np.where(present, 0.0, weight[:, None])
     return np.asarray(lacking.max(axis=0) / weight.max(), dtype=np.float64)
-
-
-@lru_cache(maxsize=8192)
-def _share_named(text: str, asked: frozenset[str]) -> float:
-    return _share_within(comparable_text(text).vocabulary if text else frozenset(), asked)
 
 
 def _share_within(words: frozenset[str], known: frozenset[str]) -> float:

@@ -19,8 +19,7 @@ from tools.rules.candidate_sentences import CandidateSentence
 OTHER_SENTENCES = 20
 
 WORDED = (
-    "terms",  # share of the question's term weight in the sentence
-    "small_grams",  # the same over small and large character grams
+    "small_grams",  # share of the weight of the question's small and large character grams in the sentence
     "large_grams",
     "bm25",
     "after",  # middle gram cover of the sentence after it
@@ -81,7 +80,7 @@ def compute_features(
     owner = np.array([candidate.segment for candidate in pool])
     terms, small, middle, large = (held[name] for name in ("terms", *GRAM_SIZES))
     term_weight, middle_weight = idf(terms), idf(middle)
-    term_cover, grams = cover(term_weight, terms), cover(middle_weight, middle)
+    grams = cover(middle_weight, middle)
     follows = np.r_[False, owner[1:] == owner[:-1]]
     before = np.where(follows, np.roll(middle, 1, axis=1), False)
     after = np.where(np.r_[follows[1:], False], np.roll(middle, -1, axis=1), False)
@@ -92,7 +91,6 @@ def compute_features(
     odds = log_odds(score)
     place = (score[None, :] > score[:, None]).sum(axis=1)
     columns: dict[str, Floats] = {
-        "terms": term_cover,
         "small_grams": cover(idf(small), small),
         "large_grams": cover(idf(large), large),
         "bm25": _bm25(held["counts"], term_weight, held["lengths"]),
