@@ -16,8 +16,8 @@ from tools.library.document_collections import Collections
 from tools.library.ingestion import Ingestor
 from tools.library.job_store import Jobs
 from tools.library.job_worker import SPARE, JobWorker
-from tools.library.languages import SampledLanguages
 from tools.library.laid_out_texts import LaidOutTexts
+from tools.library.languages import SampledLanguages
 from tools.library.layout import Layouts
 from tools.library.listing import LibraryCatalogue
 from tools.library.marked_passages import MarkedPassages
