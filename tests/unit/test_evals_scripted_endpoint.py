@@ -49,16 +49,16 @@ async def test_a_reply_is_streamed_and_whole() -> None:
 @pytest.mark.parametrize("stream", [True, False])
 async def test_a_paced_reply_takes_its_time_and_says_when_it_wrote_each_delta(*, stream: bool) -> None:
     async with (
-        scripted_endpoint(lambda _: Reply([Wait(0.03), Say("Par"), Wait(0.02), Say("is.")])) as endpoint,
+        scripted_endpoint(lambda _: Reply([Wait(0.2), Say("Par"), Wait(0.2), Say("is.")])) as endpoint,
         httpx.AsyncClient(base_url=endpoint.base_url) as client,
     ):
         began = time.monotonic_ns()
         await client.post("/chat/completions", json={"model": "any", "messages": [QUESTION], "stream": stream})
         took = (time.monotonic_ns() - began) / 1e9
         written = endpoint.requests[0].written
-    assert took >= 0.05
+    assert took >= 0.2  # a loop that is busy as a timer begins counts from when that iteration began
     assert len(written) == (2 if stream else 0)
-    assert all(later - earlier >= 0.02e9 for earlier, later in pairwise(written))
+    assert all(later - earlier >= 0.1e9 for earlier, later in pairwise(written))
 
 
 @pytest.mark.parametrize(
